@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,7 +172,7 @@ func (e *environment) Drop(_ context.Context, ref string) error {
 }
 
 func (e *environment) drop(ref string) error {
-	errs := []error{os.RemoveAll(e.pulled(ref)), removeIfThere(e.pulled(ref) + ".digest")}
+	errs := []error{os.RemoveAll(e.pulled(ref)), adapter.RemoveIfThere(e.pulled(ref) + ".digest")}
 	held, err := e.held()
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -222,13 +221,6 @@ func (e *environment) keepManifests(digests []string) error {
 		return err
 	}
 	return os.WriteFile(file, text, 0o644)
-}
-
-func removeIfThere(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // Sizes is documented in engine.Puller.

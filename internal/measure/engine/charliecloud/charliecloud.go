@@ -227,9 +227,7 @@ func (e *environment) prove(ctx context.Context) error {
 func (e *environment) Close(ctx context.Context) error {
 	err := errors.Join(e.Base.Close(ctx), e.endPulls())
 	if e.squash {
-		if rerr := os.Remove(e.mount); rerr != nil && !os.IsNotExist(rerr) {
-			err = errors.Join(err, rerr)
-		}
+		err = errors.Join(err, adapter.RemoveIfThere(e.mount))
 	}
 	return err
 }

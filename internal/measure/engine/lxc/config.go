@@ -84,7 +84,7 @@ func (e *environment) console(name string) string { return filepath.Join(e.place
 func (e *environment) own(name string, set ...string) []string {
 	root := "overlay:" + e.image + ":" + filepath.Join(e.place(name), "delta")
 	if !e.overlay {
-		root = "dir:" + e.view.path
+		root = "dir:" + e.view.Path
 	}
 	args := []string{"-n", name, "-P", e.dir, "-f", filepath.Join(e.dir, "config")}
 	for _, kv := range append([]string{"lxc.rootfs.path=" + root, "lxc.uts.name=" + name}, set...) {

@@ -22,9 +22,9 @@ import (
 type environment struct {
 	*clirun.Base
 	programs map[string]string
-	dir      string // configuration, overlays, consoles
-	image    string // the shared directory
-	view     *view  // of it, where containers are in it themselves
+	dir      string        // configuration, overlays, consoles
+	image    string        // the shared directory
+	view     *adapter.View // of it, where containers are in it themselves
 	overlay  bool
 	execute  bool
 
@@ -65,7 +65,9 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 		return err
 	}
 	if !e.overlay {
-		if e.view, err = newView(e.Kit, e.image, filepath.Join(e.dir, "root")); err != nil {
+		// LXC makes a file in the root directory and removes it again, to keep its file
+		// system from being remounted, unless it can't write there.
+		if e.view, err = adapter.NewView(e.Kit, e.image, filepath.Join(e.dir, "root")); err != nil {
 			return err
 		}
 	}
@@ -234,7 +236,7 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 // Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	// A view that is still mounted must keep its directory.
-	err := errors.Join(e.Base.Close(ctx), e.view.remove())
+	err := errors.Join(e.Base.Close(ctx), e.view.Remove())
 	if err == nil {
 		err = os.RemoveAll(e.dir)
 		unlock(e.dir)

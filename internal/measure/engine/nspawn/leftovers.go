@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
@@ -69,11 +68,7 @@ func traces(name string) []string {
 func tidyPlaces(name string) error {
 	var errs []error
 	for _, dir := range traces(name) {
-		err := unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
-		if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-			errs = append(errs, fmt.Errorf("unmounting %s: %w", dir, err))
-		}
-		errs = append(errs, removeEmpty(dir))
+		errs = append(errs, adapter.Detach(dir), adapter.RemoveIfThere(dir))
 	}
 	return errors.Join(errs...)
 }

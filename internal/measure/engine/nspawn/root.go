@@ -29,9 +29,9 @@ type root struct {
 	dir  string // of the environment
 	path string // where the image is
 	lock string // nspawn's lock of the directory, by its inode
-	// plain: the image was copied and not mounted. nspawn puts its copies of a
-	// mount point into it instead of beside it.
-	plain bool
+	// view is at path; nil where the image was copied and not mounted. nspawn puts its
+	// copies of a mount point into it instead of beside it.
+	view  *adapter.View
 	users atomic.Int32 // containers at the moment
 }
 
@@ -39,12 +39,9 @@ type root struct {
 const copyLimit = 5 * time.Minute
 
 func newRoot(ctx context.Context, kit *engine.Kit, id, image string, plain bool) (*root, error) {
-	r := &root{kit: kit, dir: filepath.Join(kit.Dir, "nspawn-"+id), plain: plain}
+	r := &root{kit: kit, dir: filepath.Join(kit.Dir, "nspawn-"+id)}
 	r.path = filepath.Join(r.dir, "root")
-	if err := os.MkdirAll(r.path, 0o755); err != nil {
-		return nil, fmt.Errorf("making a directory for systemd-nspawn: %w", err)
-	}
-	if err := r.fill(ctx, image); err != nil {
+	if err := r.fill(ctx, image, plain); err != nil {
 		return nil, errors.Join(err, r.remove())
 	}
 	var st unix.Stat_t
@@ -64,27 +61,17 @@ func (r *root) lockThing() engine.Thing {
 	return engine.Thing{Kind: engine.KindFile, Name: r.lock, Engine: "nspawn"}
 }
 
-func (r *root) fill(ctx context.Context, image string) error {
-	if r.plain {
-		out, err := child.Run(ctx, child.Command{Argv: []string{"cp", "-a", "--reflink=auto", image + "/.", r.path}, Limit: copyLimit})
-		if err != nil {
-			return fmt.Errorf("copying %s: %w: %s", image, err, adapter.Words(out.Stderr))
-		}
-		return nil
-	}
-	if err := r.kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: r.path}); err != nil {
+func (r *root) fill(ctx context.Context, image string, plain bool) (err error) {
+	if !plain {
+		r.view, err = adapter.NewView(r.kit, image, r.path)
 		return err
 	}
-	err := unix.Mount(image, r.path, "", unix.MS_BIND, "")
-	if err == nil {
-		// A bind mount becomes read-only only when it is mounted again, see mount(2).
-		err = unix.Mount("", r.path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")
+	if err := os.MkdirAll(r.path, 0o755); err != nil {
+		return fmt.Errorf("making a directory for systemd-nspawn: %w", err)
 	}
-	if err == nil {
-		err = unix.Mount("", r.path, "", unix.MS_PRIVATE, "")
-	}
+	out, err := child.Run(ctx, child.Command{Argv: []string{"cp", "-a", "--reflink=auto", image + "/.", r.path}, Limit: copyLimit})
 	if err != nil {
-		return fmt.Errorf("mounting %s: %w", r.path, err)
+		return fmt.Errorf("copying %s: %w: %s", image, err, adapter.Words(out.Stderr))
 	}
 	return nil
 }
@@ -96,18 +83,11 @@ func (r *root) remove() error {
 			return err
 		}
 	}
-	if r.plain {
-		return os.RemoveAll(r.dir)
-	}
-	err := unix.Unmount(r.path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
-	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("unmounting %s: %w", r.path, err)
-	}
-	// Not by RemoveAll: had the mount stayed, it would reach into the image.
-	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	// Had the mount stayed, RemoveAll would reach into the image.
+	if err := r.view.Remove(); err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(r.dir), r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: r.path}))
+	return os.RemoveAll(r.dir)
 }
 
 // mop removes what a killed nspawn leaves: its place for mounts that come
@@ -126,13 +106,6 @@ func (r *root) mop(name string, others bool) error {
 		}
 	}
 	return errors.Join(err, unlock(r.lock))
-}
-
-func removeEmpty(dir string) error {
-	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // unlock removes a lock file that nobody holds: another run may use the same

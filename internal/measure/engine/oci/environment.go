@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -177,11 +175,8 @@ func (e *environment) Close(ctx context.Context) error {
 // next container. It makes another one where there is none.
 func removeNullNet(root string) error {
 	path := filepath.Join(root, "null-netns")
-	if err := unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && err != unix.EINVAL && err != unix.ENOENT {
-		return fmt.Errorf("unmounting %s: %w", path, err)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := adapter.Detach(path); err != nil {
 		return err
 	}
-	return nil
+	return adapter.RemoveIfThere(path)
 }

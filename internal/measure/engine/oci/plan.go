@@ -3,10 +3,10 @@ package oci
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
@@ -82,9 +82,7 @@ func (e *environment) clear(ctx context.Context, name string) error {
 func (e *environment) removeLocks(name string) error {
 	locks, err := filepath.Glob(filepath.Join(e.options.root, name+"_*.lock"))
 	for _, path := range locks {
-		if rerr := os.Remove(path); rerr != nil && !os.IsNotExist(rerr) {
-			err = errors.Join(err, rerr)
-		}
+		err = errors.Join(err, adapter.RemoveIfThere(path))
 	}
 	return err
 }

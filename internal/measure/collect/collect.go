@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -69,9 +70,7 @@ func New(o Options) (*Collector, error) {
 }
 
 func newCollector(o Options) (_ *Collector, err error) {
-	if o.Interval == 0 {
-		o.Interval = defaultInterval
-	}
+	o.Interval = cmp.Or(o.Interval, defaultInterval)
 	c := &Collector{beat: beat{interval: int64(max(o.Interval, leastInterval))}, buf: make([]byte, scratchSize), ended: make(chan struct{}), pollFD: -1, timer: -1}
 	defer func() {
 		if err != nil {

@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"cmp"
 	"slices"
 
 	"plimsoll/internal/record"
@@ -14,9 +15,7 @@ import (
 func (w *Watch) End(request int64) *Series {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
-	if request == 0 {
-		request = w.begun
-	}
+	request = cmp.Or(request, w.begun)
 	s := &Series{}
 	s.Version, s.Collector, s.IntervalNS, s.Request, s.Columns = record.SeriesVersion, collectorName(w.subject.Role), w.c.beat.interval, request, w.columns
 	s.Tail = &record.SeriesTail{}

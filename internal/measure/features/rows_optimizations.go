@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -132,9 +133,7 @@ func (t *try) pulls() pulls {
 				p.file = at
 			}
 		}
-		if p.file == "" {
-			p.file = first[0]
-		}
+		p.file = cmp.Or(p.file, first[0])
 		second, _ := fetch("big-two")
 		p.both = t.du(append(first, h.layers(t, second)...)...)
 		_, p.update = fetch("big-new")

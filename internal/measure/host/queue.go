@@ -3,6 +3,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,10 +132,7 @@ func (q *Queue) before() (first *BusyError, n int, err error) {
 				break
 			}
 			p := filepath.Join(queueOf(q.own), name)
-			who := q.m.held(p)
-			if who == nil {
-				who = &BusyError{File: p}
-			}
+			who := cmp.Or(q.m.held(p), &BusyError{File: p})
 			if who.PID != 0 && q.m.stopped(who.PID) {
 				continue
 			}

@@ -4,6 +4,7 @@ package image
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,11 +35,7 @@ func minimalName(id string) string {
 
 // distribution is the machine's.
 func (s *Store) distribution() (distribution, error) {
-	root := s.opts.Root
-	if root == "" {
-		root = "/"
-	}
-	return thisDistribution(root)
+	return thisDistribution(cmp.Or(s.opts.Root, "/"))
 }
 
 // mayBootstrap says whether a root file system of this name can be made here.

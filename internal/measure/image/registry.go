@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -170,8 +171,5 @@ var direct = &http.Transport{Proxy: nil, DisableKeepAlives: true}
 // Ref is the reference of an image in this registry. The tag is the run's
 // own, so that what an engine's store holds of ours can be told by its name.
 func (r *Registry) Ref(name, runID string) string {
-	if runID == "" {
-		runID = "latest"
-	}
-	return fmt.Sprintf("%s/plimsoll/%s:%s", r.addr, name, runID)
+	return fmt.Sprintf("%s/plimsoll/%s:%s", r.addr, name, cmp.Or(runID, "latest"))
 }

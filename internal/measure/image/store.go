@@ -3,6 +3,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os/exec"
@@ -58,10 +59,7 @@ var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // Tag is documented in Provider.
 func (s *Store) Tag(name, runID string) string {
-	if runID == "" {
-		runID = "latest"
-	}
-	return "localhost/plimsoll/" + FileName(name) + ":" + runID
+	return "localhost/plimsoll/" + FileName(name) + ":" + cmp.Or(runID, "latest")
 }
 
 // Get is documented in Provider.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -38,10 +39,7 @@ func (b benchmark) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	if t.Failure = unreached(o, b.plan); t.Failure != nil {
 		return t, engine.Result{}, nil
 	}
-	c := &cast{benchmark: b, o: o, seq: p.Seq, limit: b.plan.Limit, addresses: map[string]string{}}
-	if c.limit == 0 {
-		c.limit = b.limit()
-	}
+	c := &cast{benchmark: b, o: o, seq: p.Seq, limit: cmp.Or(b.plan.Limit, b.limit()), addresses: map[string]string{}}
 	if b.plan.Files == workload.FilesBind {
 		c.dir = filepath.Join(b.kit.Dir, fmt.Sprintf("work-%d", p.Seq))
 	}
@@ -55,9 +53,7 @@ func (b benchmark) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 		return nil, res, err
 	}
 	c.judge(t, res, word)
-	if t.Failure == nil {
-		t.Failure = failure
-	}
+	t.Failure = cmp.Or(t.Failure, failure)
 	c.explain(t, res)
 	if t.Failure == nil {
 		c.values(t)

@@ -17,9 +17,7 @@ import (
 // judge reads the last role's own account and fills in the trial.
 func (c *cast) judge(t *record.Trial, res engine.Result, word string) {
 	t.Events, t.Steps, t.Exit, t.Client = res.Events, res.Steps, res.Exit, res.Client
-	if t.Failure == nil {
-		t.Failure = res.Failure
-	}
+	t.Failure = cmp.Or(t.Failure, res.Failure)
 	if word == "" {
 		return
 	}
@@ -34,9 +32,7 @@ func (c *cast) judge(t *record.Trial, res engine.Result, word string) {
 		}
 	}
 	if err != nil {
-		if t.Failure == nil {
-			t.Failure = tornOrNoProof(err, res)
-		}
+		t.Failure = cmp.Or(t.Failure, tornOrNoProof(err, res))
 		return
 	}
 	stampInside(t, said.Payload)
@@ -106,7 +102,7 @@ func tornOrNoProof(err error, res engine.Result) *record.Failure {
 	if errors.Is(err, probe.ErrTorn) {
 		return &record.Failure{Class: record.Crash, Text: noProofText(err, res)}
 	}
-	return &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}
+	return noProof(err, res)
 }
 
 // failedStep says which step of a task did not end as it should.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -61,9 +62,7 @@ func (s *site) commanded(ctx context.Context, p study.Trial, o *openEnv, task en
 		t.Failure = res.Failure
 	}
 	t.Events, t.Steps, t.Exit, t.Client = res.Events, res.Steps, res.Exit, res.Client
-	if t.Failure == nil {
-		t.Failure = unproved(want, res)
-	}
+	t.Failure = cmp.Or(t.Failure, unproved(want, res))
 	return t, res, nil
 }
 

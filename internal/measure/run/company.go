@@ -47,7 +47,7 @@ func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n 
 	last := res.Events[record.Ready]
 	for _, c := range others {
 		last = max(last, c.res.Events[record.Ready])
-		if f := c.failure(); f != nil && err == nil && res.Failure == nil {
+		if f := unstarted(c.res, c.err, c.word); f != nil && err == nil && res.Failure == nil {
 			res.Failure = &record.Failure{Class: f.Class, Text: fmt.Sprintf("one of the %d at once: %s", n, f.Text)}
 		}
 	}
@@ -59,18 +59,4 @@ type companion struct {
 	word string
 	res  engine.Result
 	err  error
-}
-
-// failure is why it does not count as a start; nil where it does.
-func (c *companion) failure() *record.Failure {
-	switch {
-	case c.err != nil:
-		return engine.FailureOf(c.err)
-	case c.res.Failure != nil:
-		return c.res.Failure
-	}
-	if _, err := probe.ParsePayload(c.res.Stdout, c.word); err != nil {
-		return &record.Failure{Class: noProofClass(err), Text: noProofText(err, c.res)}
-	}
-	return nil
 }

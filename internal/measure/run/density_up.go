@@ -76,7 +76,7 @@ func (a *ramp) check(ctx context.Context, h *rampHeld) *record.Failure {
 			err = errors.New("the payload did not say that it had touched its memory")
 		}
 		if a.o.virtual || over(h) || ctx.Err() != nil || time.Since(wait) > a.site.limit() {
-			return &record.Failure{Class: noProofClass(err), Text: noProofText(err, engine.Result{Stdout: stdout, Stderr: stderr})}
+			return noProof(err, engine.Result{Stdout: stdout, Stderr: stderr})
 		}
 	}
 }

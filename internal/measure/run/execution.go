@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -82,9 +83,7 @@ func (x execution) in(ctx context.Context, t *record.Trial, o *openEnv, held eng
 	// The container's own start is not this trial's: what begins here is the
 	// execution.
 	if at := res.Events[record.Request]; at != 0 {
-		if res.Events[record.Exec] == 0 {
-			res.Events[record.Exec] = at
-		}
+		res.Events[record.Exec] = cmp.Or(res.Events[record.Exec], at)
 		delete(res.Events, record.Request)
 	}
 	x.fill(t, o, x.inst, word, res)

@@ -10,11 +10,28 @@ import (
 	"plimsoll/internal/record"
 )
 
-func noProofClass(err error) record.Class {
+// noProof is the failure of a payload that did not answer with its word.
+func noProof(err error, res engine.Result) *record.Failure {
+	class := record.BadOutput
 	if errors.Is(err, probe.ErrNoProof) {
-		return record.NoProof
+		class = record.NoProof
 	}
-	return record.BadOutput
+	return &record.Failure{Class: class, Text: noProofText(err, res)}
+}
+
+// unstarted is why a container of ours does not count as started, by what came of its
+// run; nil where it does.
+func unstarted(res engine.Result, err error, word string) *record.Failure {
+	switch {
+	case err != nil:
+		return engine.FailureOf(err)
+	case res.Failure != nil:
+		return res.Failure
+	}
+	if _, err := probe.ParsePayload(res.Stdout, word); err != nil {
+		return noProof(err, res)
+	}
+	return nil
 }
 
 // noProofText says what came instead of the word.

@@ -117,24 +117,16 @@ func (s *memorySearch) start(ctx context.Context, limit int64) bool {
 		Name: fmt.Sprintf("plimsoll-%s-%d-%d", s.site.rec.ID, s.seq, s.tried), Argv: argv,
 		Limit: min(s.site.limit(), memoryProbeLimit), MemoryBytes: limit,
 	})
-	if err != nil {
-		s.failure, s.broken = engine.FailureOf(err), true
-		return false
+	s.broken = err != nil
+	switch said := strings.TrimSpace(string(res.Stdout)); {
+	case err != nil || res.Failure != nil || !s.busybox:
+		s.failure = unstarted(res, err, word)
+	case said != word:
+		s.failure = noProof(probe.ErrNoProof, res)
+	default:
+		s.failure = nil
 	}
-	if s.failure = res.Failure; s.failure != nil {
-		return false
-	}
-	if s.busybox {
-		if strings.TrimSpace(string(res.Stdout)) != word {
-			s.failure = &record.Failure{Class: record.NoProof, Text: noProofText(probe.ErrNoProof, res)}
-		}
-		return s.failure == nil
-	}
-	if _, err := probe.ParsePayload(res.Stdout, word); err != nil {
-		s.failure = &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}
-		return false
-	}
-	return true
+	return s.failure == nil
 }
 
 // fill writes the bracket down.

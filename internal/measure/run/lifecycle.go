@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -101,14 +102,10 @@ func (s *site) fill(t *record.Trial, o *openEnv, inst workload.Instance, word st
 	t.Steps = res.Steps
 	t.Exit = res.Exit
 	t.Client = res.Client
-	if t.Failure == nil {
-		t.Failure = res.Failure
-	}
+	t.Failure = cmp.Or(t.Failure, res.Failure)
 	said, err := probe.ParsePayload(res.Stdout, word)
 	if err != nil {
-		if t.Failure == nil {
-			t.Failure = &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}
-		}
+		t.Failure = cmp.Or(t.Failure, noProof(err, res))
 		return said
 	}
 	stampInside(t, said)

@@ -157,10 +157,7 @@ func tightest(now usage, class string) []bound {
 // blame names the limit behind an error of Hold.
 func (a *ramp) blame(err error) *record.Limit {
 	text, _ := engine.Reason(err)
-	l := a.exhausted(short(text))
-	if l == nil {
-		l = &record.Limit{Class: record.LimitEngine, Text: "the engine said: " + short(text)}
-	}
+	l := cmp.Or(a.exhausted(short(text)), &record.Limit{Class: record.LimitEngine, Text: "the engine said: " + short(text)})
 	var e *engine.Error
 	if l.Class == record.LimitEngine && errors.As(err, &e) {
 		switch e.Class {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -98,10 +99,7 @@ func (l *loader) fill(t *record.Trial) {
 		done += p.Done
 	}
 	if done == 0 {
-		t.Failure = l.failure
-		if t.Failure == nil {
-			t.Failure = &record.Failure{Class: record.Skipped, Text: "not one container was started"}
-		}
+		t.Failure = cmp.Or(l.failure, &record.Failure{Class: record.Skipped, Text: "not one container was started"})
 		return
 	}
 	for _, p := range l.probes {

@@ -129,17 +129,9 @@ func (f *flight) one(ctx context.Context, i int, name, word string) {
 	res, err := runGuarded(ctx, f.o.env, engine.Task{
 		Name: name, Argv: probe.PayloadArgs{Word: word}.Argv(probePath), Limit: f.site.limit(),
 	})
-	failure := res.Failure
-	switch {
-	case err != nil:
-		failure = engine.FailureOf(err)
-	case failure != nil:
-	default:
-		if _, err := probe.ParsePayload(res.Stdout, word); err != nil {
-			failure = &record.Failure{Class: noProofClass(err), Text: noProofText(err, res)}
-		} else if res.Events[record.Ready] == 0 || res.Events[record.Removed] == 0 {
-			failure = &record.Failure{Class: record.HarnessError, Text: "the adapter did not stamp the container's life"}
-		}
+	failure := unstarted(res, err, word)
+	if failure == nil && (res.Events[record.Ready] == 0 || res.Events[record.Removed] == 0) {
+		failure = &record.Failure{Class: record.HarnessError, Text: "the adapter did not stamp the container's life"}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +49,7 @@ func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record
 		p.refuse(t, o.rec.ID+" can't be started by a launcher of parallel programs: its container is no command in the foreground, or its adapter does not have it")
 		return t, engine.Result{}, nil
 	}
-	j := &ranked{parallel: p, o: o, seq: s.Seq, word: newWord(), limit: p.plan.Limit}
-	if j.limit == 0 {
-		j.limit = p.limit()
-	}
+	j := &ranked{parallel: p, o: o, seq: s.Seq, word: newWord(), limit: cmp.Or(p.plan.Limit, p.limit())}
 	ranks, task, err := j.prepare(ctx)
 	if err != nil {
 		t.Failure = engine.FailureOf(err)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -26,12 +27,7 @@ func (j *ranked) judge(t *record.Trial, res engine.Result, said []place.Output) 
 		t.Failure = &record.Failure{Class: record.WrongComponent, Text: why}
 		return
 	}
-	if t.Failure == nil {
-		t.Failure = j.failedRank(tasks, said)
-	}
-	if t.Failure == nil {
-		t.Failure = res.Failure
-	}
+	t.Failure = cmp.Or(t.Failure, j.failedRank(tasks, said), res.Failure)
 	if t.Failure == nil && res.Exit != nil && *res.Exit != 0 {
 		t.Failure = &record.Failure{Class: record.Crash, Text: fmt.Sprintf("the launcher ended with status %d", *res.Exit)}
 	}

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func (c *Client) Follow(ctx context.Context, id string, f Following) (Job, error
 				if j.State != last.State || j.Reason != last.Reason {
 					f.Changed(j)
 				}
-				if j.Nodes == "" {
-					j.Nodes = last.Nodes
-				}
+				j.Nodes = cmp.Or(j.Nodes, last.Nodes)
 				last = j
 			}
 			if last.State.Over() {

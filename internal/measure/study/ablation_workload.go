@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -33,9 +34,7 @@ func (a *ablator) idle(c *combination) (why string) {
 		if reason == "" {
 			return ""
 		}
-		if why == "" {
-			why = reason
-		}
+		why = cmp.Or(why, reason)
 	}
 	return why
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,9 +47,7 @@ func (s *Study) Only(parts []string, allBlocks bool) error {
 	for i := range s.Parts {
 		x := &s.Parts[i]
 		if !slices.Contains(parts, x.Name) {
-			if x.Skipped == "" {
-				x.Skipped = "Only " + strings.Join(parts, ", ") + " was asked for."
-			}
+			x.Skipped = cmp.Or(x.Skipped, "Only "+strings.Join(parts, ", ")+" was asked for.")
 			continue
 		}
 		if allBlocks || x.Blocks == 0 {

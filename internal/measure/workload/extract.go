@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -33,10 +34,7 @@ func (p *Plan) Values(outputs map[string][]byte) (map[string]float64, error) {
 	values := make(map[string]float64, len(p.Metrics))
 	parsed := map[string]map[string]float64{}
 	for _, x := range p.Metrics {
-		role := x.Role
-		if role == "" {
-			role = p.Roles[len(p.Roles)-1].Name
-		}
+		role := cmp.Or(x.Role, p.Roles[len(p.Roles)-1].Name)
 		out := outputs[role]
 		bad := func(format string, a ...any) error {
 			return &OutputError{x.Metric.ID, fmt.Sprintf(format, a...)}

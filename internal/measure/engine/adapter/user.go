@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,10 +55,7 @@ func RootlessLevels(kit *engine.Kit) []engine.Level {
 		no.Reason, no.Fix = "needs root", "sudo plimsoll run"
 	}
 	if !yes.Usable {
-		yes.Reason = kit.NoUser
-		if yes.Reason == "" {
-			yes.Reason = "there is no ordinary user"
-		}
+		yes.Reason = cmp.Or(kit.NoUser, "there is no ordinary user")
 	}
 	return []engine.Level{no, yes}
 }

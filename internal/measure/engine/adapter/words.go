@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -75,9 +76,7 @@ func Words(stderr []byte) string {
 		if !weak {
 			return text
 		}
-		if fallback == "" {
-			fallback = text
-		}
+		fallback = cmp.Or(fallback, text)
 	}
 	return fallback
 }

@@ -1,6 +1,7 @@
 package clirun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,10 +176,7 @@ func (h *Held) await(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("holding %s: %w", task.Name, err)
 	}
-	f := h.res.Failure
-	if f == nil {
-		f = &record.Failure{Class: record.NoProof, Text: "the payload ended before it had said anything"}
-	}
+	f := cmp.Or(h.res.Failure, &record.Failure{Class: record.NoProof, Text: "the payload ended before it had said anything"})
 	return &engine.Error{Class: f.Class, Text: fmt.Sprintf("holding %s: %s", task.Name, f.Text)}
 }
 

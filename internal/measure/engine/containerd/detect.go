@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -127,10 +128,7 @@ func (d *daemon) plugins(ctx context.Context) (plugins, error) {
 	for _, p := range resp.Plugins {
 		s := snapshotter{}
 		if p.InitErr != nil {
-			s.problem = p.InitErr.Message
-			if s.problem == "" {
-				s.problem = "the plug-in did not start"
-			}
+			s.problem = cmp.Or(p.InitErr.Message, "the plug-in did not start")
 		}
 		found[p.ID] = s
 	}

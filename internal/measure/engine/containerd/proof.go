@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -93,9 +94,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 	for _, m := range e.mounts {
 		f["storage-mount"] = strings.TrimPrefix(f["storage-mount"]+","+m.Type, ",")
 	}
-	if f["runtime"] == "" {
-		f["runtime"] = e.live.Runtime.Name
-	}
+	f["runtime"] = cmp.Or(f["runtime"], e.live.Runtime.Name)
 	if spec.Level(engine.Driver) == "systemd" {
 		f["cgroup-driver"] = "systemd"
 	}

@@ -1,6 +1,7 @@
 package podman
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -60,9 +61,7 @@ func (env *environment) placeOf(ctx context.Context, task engine.Task) (p engine
 			break
 		}
 	}
-	if p.Address == "" {
-		p.Address = seen.NetworkSettings.IPAddress
-	}
+	p.Address = cmp.Or(p.Address, seen.NetworkSettings.IPAddress)
 	switch mode := seen.HostConfig.NetworkMode; {
 	case mode == "host":
 		p.Address = "127.0.0.1"

@@ -1,6 +1,7 @@
 package private
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -32,9 +33,7 @@ func Sweep(ctx context.Context, runID, dir string) ([]string, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if n == nil {
-			n = &note{Run: runID, Name: e.Name()} // nothing but its folder
-		}
+		n = cmp.Or(n, &note{Run: runID, Name: e.Name()}) // nothing but its folder
 		if err := n.finish(ctx, filepath.Join(dir, folder, e.Name())); err != nil {
 			errs = append(errs, err)
 			continue

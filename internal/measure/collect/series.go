@@ -2,11 +2,7 @@
 
 package collect
 
-import (
-	"io"
-
-	"plimsoll/internal/record"
-)
+import "plimsoll/internal/record"
 
 // Series is a finished series.
 type Series struct {
@@ -16,24 +12,6 @@ type Series struct {
 // Name is the collector's name for record.SamplesName and CreateSamples:
 // "machine", or "machine-ROLE".
 func (s *Series) Name() string { return s.Collector }
-
-// WriteTo writes the series as a file below samples/.
-func (s *Series) WriteTo(w io.Writer) (int64, error) {
-	n := &counted64{w: w}
-	err := record.WriteSeries(n, &s.Series)
-	return n.n, err
-}
-
-type counted64 struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counted64) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
-}
 
 // Values sums the series up, by the ids of Metrics. What was not seen is left
 // out, never 0. With a Role the ids are the same: the caller chooses whose it

@@ -259,9 +259,7 @@ func testFound(t *testing.T, path, monitor, title string) {
 		t.Errorf("a payload that did not come has %v", none.Values())
 	}
 	var b bytes.Buffer
-	if _, err := s.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, record.WriteSeries(&b, &s.Series))
 	back, err := record.ReadSeries(&b, "series")
 	require.NoError(t, err)
 	if len(back.Rows) != len(s.Rows) || back.Tail == nil {

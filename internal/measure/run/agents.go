@@ -192,12 +192,7 @@ func (s *site) keepWindow(t *record.Trial, x *asked) {
 	if n := len(x.Clocks); n > 0 {
 		series.Request -= x.Clocks[n-1].OffsetNS
 	}
-	name, err := s.writeSamples(t.Seq, "agent-"+x.Name, func(w io.Writer) error { return record.WriteSeries(w, series) })
-	if err != nil {
-		t.Remarks = append(t.Remarks, "the agent "+x.Name+"'s series could not be kept: "+err.Error())
-		return
-	}
-	t.Samples = append(t.Samples, name)
+	s.keepSamples(t, "the agent "+x.Name+"'s series", "agent-"+x.Name, func(w io.Writer) error { return record.WriteSeries(w, series) })
 }
 
 // dismissAgents compares the clocks once more, for the record, and lets the agents go.

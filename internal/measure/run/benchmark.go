@@ -58,7 +58,7 @@ func (b benchmark) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	if t.Failure == nil {
 		c.values(t)
 	}
-	b.watching.keep(t, c.sampled, true)
+	b.keepWatched(t, c.sampled, true)
 	res.Stdout, res.Stderr = c.transcript(res)
 	return t, res, ctx.Err()
 }

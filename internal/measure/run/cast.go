@@ -227,7 +227,7 @@ func (s *server) died(said probe.Task, perr error, stderr []byte) error {
 // endSeries ends the servers' series while they still run.
 func (c *cast) endSeries(t *record.Trial) {
 	for _, s := range c.servers {
-		c.watching.keep(t, ended(s.series, s.since), false)
+		c.keepWatched(t, ended(s.series, s.since), false)
 	}
 }
 

@@ -11,7 +11,7 @@ func (s *site) fillInside(t *record.Trial, o *openEnv, said probe.Payload) {
 	if len(said.Report) == 0 {
 		return
 	}
-	in := s.inside(o.rec.ID, s.insider.inForce(said.Report))
+	in := s.insider.read(o.rec.ID, s.insider.inForce(said.Report))
 	s.judgeInside(t, o, in)
 	id, err := s.writer.AddInside(in)
 	if err != nil {

@@ -87,7 +87,7 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	l.refused(res)
 	said := l.fill(t, o, l.inst, word, res)
 	l.fillThrottled(t, o, said.Report)
-	l.watching.keep(t, sampled, true)
+	l.keepWatched(t, sampled, true)
 	l.keepTrace(t, followed)
 	if last > 0 && t.OK() {
 		t.Values = map[string]float64{LastReady: float64(last)}

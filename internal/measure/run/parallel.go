@@ -80,7 +80,7 @@ func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record
 		t.Failure = &record.Failure{Class: record.HarnessError, Text: "reading what the ranks printed: " + err.Error()}
 	}
 	j.judge(t, res, said)
-	p.watching.keep(t, sampled, true)
+	p.keepWatched(t, sampled, true)
 	if err := j.clear(); err != nil && t.Failure == nil {
 		t.Failure = &record.Failure{Class: record.UncleanEnd, Text: err.Error()}
 	}

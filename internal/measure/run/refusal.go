@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
@@ -27,10 +26,7 @@ func (s *site) refused(res engine.Result) {
 
 // unbegun is the record of a trial that was refused before.
 func unbegun(p study.Trial, f *record.Failure) *record.Trial {
-	t := blank(p)
-	t.At = time.Now()
-	t.Failure = &record.Failure{Class: f.Class, Text: f.Text, Untried: true}
-	return t
+	return undone(p, &record.Failure{Class: f.Class, Text: f.Text, Untried: true})
 }
 
 // Without says how many trials have no result, and how many of them because

@@ -22,6 +22,16 @@ func (s *site) keepSeries(t *record.Trial, collector string, write func(io.Write
 	}
 }
 
+// keepSamples keeps a series beside the trial, which stands without it.
+func (s *site) keepSamples(t *record.Trial, what, collector string, write func(io.Writer) error) {
+	name, err := s.writeSamples(t.Seq, collector, write)
+	if err != nil {
+		t.Remarks = append(t.Remarks, what+" could not be kept: "+err.Error())
+		return
+	}
+	t.Samples = append(t.Samples, name)
+}
+
 // writeSamples writes a time series and gives its name.
 func (s *site) writeSamples(seq int, collector string, write func(io.Writer) error) (string, error) {
 	name, err := record.SamplesName(seq, collector)

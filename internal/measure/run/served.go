@@ -26,15 +26,13 @@ const answerLimit = 10 * time.Second
 
 func (s served) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Trial, engine.Result, error) {
 	if o.rec.Levels[engine.Network] == "none" {
-		t := blank(p)
-		t.Clock, t.At = o.clock, time.Now()
+		t := begun(p, o)
 		s.refuse(t, "a container without a network has no port that could be published (network=none)")
 		return t, engine.Result{}, nil
 	}
 	port, err := freePort()
 	if err != nil {
-		t := blank(p)
-		t.Clock, t.At = o.clock, time.Now()
+		t := begun(p, o)
 		t.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
 		return t, engine.Result{}, nil
 	}

@@ -55,7 +55,3 @@ func (s *site) limits(o *openEnv) engine.Limits {
 	}
 	return l
 }
-
-func (s *site) inside(env string, report map[string]string) record.Inside {
-	return s.insider.read(env, report)
-}

@@ -70,13 +70,7 @@ func (f *tracing) follow(t *record.Trial, run func() engine.Result) *record.Trac
 
 // keepTrace keeps what was recorded beside the trial.
 func (s *site) keepTrace(t *record.Trial, seen *record.Trace) {
-	if seen == nil || !t.OK() {
-		return
+	if seen != nil && t.OK() {
+		s.keepSamples(t, "what the kernel did", record.TraceSamples, func(w io.Writer) error { return record.WriteTrace(w, seen) })
 	}
-	name, err := s.writeSamples(t.Seq, record.TraceSamples, func(w io.Writer) error { return record.WriteTrace(w, seen) })
-	if err != nil {
-		t.Remarks = append(t.Remarks, "what the kernel did could not be kept: "+err.Error())
-		return
-	}
-	t.Samples = append(t.Samples, name)
 }

@@ -112,17 +112,12 @@ func (r *runner) carryOut(ctx context.Context, p study.Trial, j job, sum *Summar
 	defer func() {
 		// What an adapter's calls are not guarded against one by one is this trial's alone.
 		if fault := recover(); fault != nil {
-			t = blank(p)
-			t.At = time.Now()
-			t.Failure, res, err = engine.FailureOf(panicked(fault)), engine.Result{}, nil
+			t, res, err = undone(p, engine.FailureOf(panicked(fault))), engine.Result{}, nil
 		}
 	}()
 	if o := r.session.envs[opened{p.Env.ID, j.image}]; o != nil {
 		if err := r.tuner.to(r.tunedLevel(o.rec)); err != nil {
-			t = blank(p)
-			t.At = time.Now()
-			t.Failure = engine.FailureOf(&engine.Error{Class: record.HarnessError, Text: "the machine could not be tuned for this trial", Err: err})
-			return t, res, nil
+			return undone(p, engine.FailureOf(&engine.Error{Class: record.HarnessError, Text: "the machine could not be tuned for this trial", Err: err})), res, nil
 		}
 		r.prover.begin()
 		t, res, err = r.protocol(j.Instance).trial(ctx, p, o)
@@ -159,10 +154,7 @@ func (r *runner) lost(p study.Trial, sum *Summary) *record.Trial {
 			why += ": " + x.Reason
 		}
 	}
-	t := blank(p)
-	t.At = time.Now()
-	t.Failure = &record.Failure{Class: record.Unavailable, Text: why}
-	return t
+	return undone(p, &record.Failure{Class: record.Unavailable, Text: why})
 }
 
 // blank is the record of a trial before anything is known of it.
@@ -171,6 +163,13 @@ func blank(p study.Trial) *record.Trial {
 		Seq: p.Seq, Block: p.Block, Warmup: p.Warmup,
 		Env: p.Env.ID, Workload: p.Workload.ID, Params: p.Workload.Params,
 	}
+}
+
+// undone is one that failed before it was begun.
+func undone(p study.Trial, f *record.Failure) *record.Trial {
+	t := blank(p)
+	t.At, t.Failure = time.Now(), f
+	return t
 }
 
 // begun is one that begins now.

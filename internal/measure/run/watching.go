@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"io"
 	"slices"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 // watching samples the machine while trials run.
 type watching struct {
 	collector *collect.Collector
-	writer    *record.Writer
 	// known are the engines' own processes, by environment.
 	known map[*openEnv]collect.Subject
 }
@@ -51,7 +51,7 @@ func (r *runner) startWatching(ctx context.Context, jobs []job) error {
 	if err != nil {
 		return err
 	}
-	r.watching = &watching{collector: c, writer: r.writer, known: map[*openEnv]collect.Subject{}}
+	r.watching = &watching{collector: c, known: map[*openEnv]collect.Subject{}}
 	for _, o := range r.session.sorted() {
 		if o.virtual {
 			continue
@@ -81,13 +81,9 @@ func sampledMetrics() []record.Metric {
 
 // withMetrics adds those that are not there yet.
 func withMetrics(have, more []record.Metric) []record.Metric {
-	out := append([]record.Metric(nil), have...)
+	out := slices.Clone(have)
 	for _, m := range more {
-		there := false
-		for _, h := range have {
-			there = there || h.ID == m.ID
-		}
-		if !there {
+		if !slices.ContainsFunc(have, func(h record.Metric) bool { return h.ID == m.ID }) {
 			out = append(out, m)
 		}
 	}
@@ -112,22 +108,17 @@ func (w *watching) begin(o *openEnv, role, word string, held engine.Held) *colle
 	return w.collector.Watch(s)
 }
 
-// keep writes a finished series beside the record and puts its sums into the
+// keepWatched writes a finished series beside the record and puts its sums into the
 // trial's values where it is the measured role's.
-func (w *watching) keep(t *record.Trial, s *collect.Series, measured bool) {
-	if s == nil {
+func (s *site) keepWatched(t *record.Trial, series *collect.Series, measured bool) {
+	if series == nil {
 		return
 	}
-	name, err := w.save(t.Seq, s)
-	if err != nil {
-		t.Remarks = append(t.Remarks, "its time series could not be kept: "+err.Error())
-	} else {
-		t.Samples = append(t.Samples, name)
-	}
+	s.keepSamples(t, "its time series", series.Name(), func(w io.Writer) error { return record.WriteSeries(w, &series.Series) })
 	if !measured || !t.OK() {
 		return
 	}
-	for id, v := range s.Values() {
+	for id, v := range series.Values() {
 		if t.Values == nil {
 			t.Values = map[string]float64{}
 		}
@@ -143,21 +134,6 @@ func ended(w *collect.Watch, request int64) *collect.Series {
 		return nil
 	}
 	return w.End(request)
-}
-
-func (w *watching) save(seq int, s *collect.Series) (name string, err error) {
-	if name, err = record.SamplesName(seq, s.Name()); err != nil {
-		return "", err
-	}
-	f, err := w.writer.CreateSamples(seq, s.Name())
-	if err != nil {
-		return "", err
-	}
-	_, err = s.WriteTo(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return name, err
 }
 
 func (w *watching) close() error {

@@ -202,7 +202,7 @@ func (c *Catalogue) workloadNames() []string {
 }
 
 func (c *Catalogue) baselines() []string {
-	var names []string
+	names := []string{}
 	for _, e := range c.Engines {
 		if e.Baseline {
 			names = append(names, e.Name)

@@ -2,9 +2,9 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -73,9 +73,7 @@ func checkOne(doc *document, src Source, cat *Catalogue, p *yamlfile.Problems, t
 	}
 	metrics := c.cat.metrics()
 	for _, m := range append(slices.Clip(doc.Metrics), doc.Sort) {
-		if m.At.Given() && !slices.Contains(metrics, m.Text) {
-			c.Unknown(m.At, "metric", m.Text, metrics)
-		}
+		c.known(m.Word, "metric", metrics)
 	}
 	for _, m := range doc.Metrics {
 		s.Metrics = append(s.Metrics, m.Text)
@@ -174,7 +172,7 @@ func (c *checker) workload(w workload) Workload {
 		return Workload{Name: w.Name.Text}
 	}
 	out := Workload{Name: info.Name}
-	names := keys(info.Parameters)
+	names := slices.Sorted(maps.Keys(info.Parameters))
 	for _, a := range w.Parameters {
 		valid, ok := info.Parameters[a.Key.Text]
 		switch {
@@ -283,8 +281,7 @@ func (c *checker) common(as yamlfile.Axes) map[string]string {
 // factor checks a factor and its levels. The nearest valid level is looked
 // for among those of the given engines first.
 func (c *checker) factor(a yamlfile.Axis, engines []string) bool {
-	if !slices.Contains(c.cat.Factors, a.Key.Text) {
-		c.Unknown(a.Key.At, "factor", a.Key.Text, c.cat.Factors)
+	if !c.known(a.Key, "factor", c.cat.Factors) {
 		return false
 	}
 	valid := c.cat.levels(a.Key.Text, engines...)
@@ -320,9 +317,7 @@ func (c *checker) baselines(doc *document) []string {
 	}
 	var out []string
 	for _, b := range doc.Baselines {
-		if b.At.Given() && !slices.Contains(c.cat.baselines(), b.Text) {
-			c.Unknown(b.At, "baseline", b.Text, c.cat.baselines())
-		}
+		c.known(b.Word, "baseline", c.cat.baselines())
 		out = append(out, b.Text)
 	}
 	return out
@@ -331,20 +326,16 @@ func (c *checker) baselines(doc *document) []string {
 func (c *checker) entry(e environment) Entry {
 	out := Entry{at: e.at}
 	for _, w := range e.Engine.List {
-		if c.cat.engine(w.Text) == nil {
-			c.Unknown(w.At, "engine", w.Text, c.cat.engineNames())
-			continue
+		if c.known(w, "engine", c.cat.engineNames()) {
+			out.Engines = append(out.Engines, w.Text)
 		}
-		out.Engines = append(out.Engines, w.Text)
 	}
 	for _, a := range e.Levels {
 		if c.factor(a, out.Engines) {
 			out.Factors = append(out.Factors, axisOf(a))
 		}
 	}
-	for _, w := range e.As.List {
-		out.As = append(out.As, w.Text)
-	}
+	out.As = wordsOf(e.As.List)
 	c.ablation(e, &out)
 	return out
 }
@@ -366,9 +357,7 @@ func (c *checker) ablation(e environment, out *Entry) {
 		c.Add(e.Ablate.At, "nothing can be taken away from "+strings.Join(out.Engines, ", "), "an engine that has mechanisms (plimsoll engines NAME lists them)")
 	}
 	for _, w := range e.Ablate.List {
-		if !slices.Contains(known, w.Text) {
-			c.Unknown(w.At, "mechanism", w.Text, known)
-		}
+		c.known(w, "mechanism", known)
 		out.Ablate = append(out.Ablate, w.Text)
 	}
 	for _, a := range e.Levels {
@@ -392,17 +381,10 @@ func (c *checker) exclusion(x exclusion) Rule {
 				valid = c.cat.workloadNames()
 			}
 			for _, l := range a.Levels.List {
-				if !slices.Contains(valid, l.Text) {
-					c.Unknown(l.At, a.Key.Text, l.Text, valid)
-					good = false
-				}
+				good = c.known(l, a.Key.Text, valid) && good
 			}
 		default:
-			if !slices.Contains(c.cat.Factors, a.Key.Text) {
-				c.Unknown(a.Key.At, "factor", a.Key.Text, append([]string{whenEngine, whenWorkload}, c.cat.Factors...))
-				continue
-			}
-			good = c.factor(a, nil)
+			good = c.known(a.Key, "factor", append([]string{whenEngine, whenWorkload}, c.cat.Factors...)) && c.factor(a, nil)
 		}
 		if good {
 			r.When[a.Key.Text] = axisOf(a).Levels
@@ -423,20 +405,16 @@ func (c *checker) address(t yamlfile.Text) {
 	}
 }
 
-func axisOf(a yamlfile.Axis) Axis {
-	out := Axis{Name: a.Key.Text}
-	for _, l := range a.Levels.List {
-		out.Levels = append(out.Levels, l.Text)
-	}
-	return out
-}
+func axisOf(a yamlfile.Axis) Axis { return Axis{Name: a.Key.Text, Levels: wordsOf(a.Levels.List)} }
 
-// keys gives the keys of a map in their order.
-func keys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
+// known refuses a word that is none of the valid ones. nil is a list of which nothing is
+// known.
+func (c *checker) known(w yamlfile.Word, kind string, valid []string) bool {
+	if valid == nil || slices.Contains(valid, w.Text) {
+		return true
 	}
-	sort.Strings(out)
-	return out
+	if w.At.Given() {
+		c.Unknown(w.At, kind, w.Text, valid)
+	}
+	return false
 }

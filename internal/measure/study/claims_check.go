@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,9 +41,7 @@ func (c *checker) claim(d *claim, study string) record.Claim {
 				groups = append(groups, f.Group)
 			}
 		}
-		if !slices.Contains(groups, d.Features.Text) {
-			c.Unknown(d.Features.At, "group of features", d.Features.Text, groups)
-		}
+		c.known(d.Features.Word, "group of features", groups)
 	}
 	for i := range d.Tests {
 		out.Tests = append(out.Tests, c.claimTest(&d.Tests[i]))
@@ -64,17 +63,11 @@ func (c *checker) claim(d *claim, study string) record.Claim {
 func (c *checker) claimTest(d *claimTest) record.ClaimTest {
 	t := record.ClaimTest{Of: c.selector(d.Of), To: c.selector(d.To.envs), Vary: d.Vary.Text, Baseline: d.To.baseline.Text, Metric: d.Metric.Text, ToMetric: d.ToMetric.Text}
 	c.sides(d)
-	if b := d.To.baseline; b.At.Given() && !slices.Contains(c.cat.baselines(), b.Text) {
-		c.Unknown(b.At, "baseline", b.Text, c.cat.baselines())
-	}
+	c.known(d.To.baseline, "baseline", c.cat.baselines())
 	for _, w := range append(slices.Clone(d.Same.List), d.Vary.Word) {
-		if known := c.claimFactors(); w.At.Given() && !slices.Contains(known, w.Text) {
-			c.Unknown(w.At, "factor", w.Text, known)
-		}
+		c.known(w, "factor", c.claimFactors())
 	}
-	for _, w := range d.Same.List {
-		t.Same = append(t.Same, w.Text)
-	}
+	t.Same = wordsOf(d.Same.List)
 	var infos, toInfos []*WorkloadInfo
 	t.Workload, infos = c.claimWork(&d.Workload)
 	toInfos = infos
@@ -144,19 +137,13 @@ func (c *checker) selector(axes yamlfile.Axes) map[string][]string {
 			continue
 		}
 		for _, l := range a.Levels.List {
-			if c.cat.engine(l.Text) == nil {
-				c.Unknown(l.At, "engine", l.Text, c.cat.engineNames())
-			}
+			c.known(l, "engine", c.cat.engineNames())
 			names = append(names, l.Text)
 		}
 	}
 	out := map[string][]string{}
 	for _, a := range axes {
-		switch {
-		case a.Key.Text == whenEngine:
-		case !slices.Contains(c.cat.Factors, a.Key.Text):
-			c.Unknown(a.Key.At, "factor", a.Key.Text, c.claimFactors())
-		default:
+		if a.Key.Text != whenEngine && c.known(a.Key, "factor", c.claimFactors()) {
 			c.factor(a, names)
 		}
 		out[a.Key.Text] = axisOf(a).Levels
@@ -179,14 +166,11 @@ func (c *checker) claimWork(d *claimWork) (record.WorkloadChoice, []*WorkloadInf
 		}
 		infos = append(infos, info)
 	}
+	out.Params = levelsBy(d.params)
 	for _, a := range d.params {
-		if out.Params == nil {
-			out.Params = map[string][]string{}
-		}
-		out.Params[a.Key.Text] = axisOf(a).Levels
 		for _, info := range infos {
 			if _, ok := info.Parameters[a.Key.Text]; !ok {
-				c.Unknown(a.Key.At, "parameter of "+info.Name, a.Key.Text, keys(info.Parameters))
+				c.Unknown(a.Key.At, "parameter of "+info.Name, a.Key.Text, slices.Sorted(maps.Keys(info.Parameters)))
 				continue
 			}
 			for _, l := range a.Levels.List {

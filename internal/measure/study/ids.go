@@ -1,6 +1,7 @@
 package study
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -124,7 +125,7 @@ func longToken(factor, level string) string { return factor + "=" + level }
 // the study or that are not the default.
 func workloadID(info *WorkloadInfo, params map[string]string, levels map[string][]string) string {
 	parts := []string{info.Name}
-	for _, p := range keys(params) {
+	for _, p := range slices.Sorted(maps.Keys(params)) {
 		if len(levels[p]) > 1 || params[p] != info.Parameters[p][0] {
 			parts = append(parts, token(p, params[p]))
 		}

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func newJudge(s *Study, cat *Catalogue, usable func(string, map[string]string) (
 	j := &judge{cat: cat, usables: usable, byEngine: map[*EngineInfo]*concerned{}}
 	add := func(r Rule, own bool) {
 		out := rule{Rule: r, own: own}
-		for _, k := range keys(r.When) {
+		for _, k := range slices.Sorted(maps.Keys(r.When)) {
 			if i := slices.Index(cat.Factors, k); i >= 0 {
 				out.factors = append(out.factors, factorIs{i, r.When[k]})
 			}

@@ -133,9 +133,7 @@ func readPaper(path string, data []byte, cat *Catalogue) (*paperFile, error) {
 // fact checks a fact. A workload that the catalogue does not have is one that
 // nothing is said of.
 func (c *checker) fact(f *paperFact) {
-	if f.Aspect.At.Given() && !slices.Contains(Aspects, f.Aspect.Text) {
-		c.Unknown(f.Aspect.At, "aspect", f.Aspect.Text, Aspects)
-	}
+	c.known(f.Aspect.Word, "aspect", Aspects)
 	switch {
 	case f.From.At.Given() && len(f.Is.list) == 0:
 		c.Add(f.From.At, "from says where the study has it, and nothing says what the paper had", "is: …")

@@ -98,6 +98,18 @@ func (s *Study) beside(f *paperFact, cat *Catalogue) (PaperFact, error) {
 	return out, nil
 }
 
+// levelsBy are levels by their factor or parameter; nil where there are none.
+func levelsBy(axes []yamlfile.Axis) map[string][]string {
+	if len(axes) == 0 {
+		return nil
+	}
+	out := map[string][]string{}
+	for _, a := range axes {
+		out[a.Key.Text] = wordsOf(a.Levels.List)
+	}
+	return out
+}
+
 func wordsOf(list []yamlfile.Word) []string {
 	var out []string
 	for _, w := range list {

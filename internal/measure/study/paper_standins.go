@@ -57,21 +57,8 @@ func (p *paperFile) standIns(cat *Catalogue) []record.StandIn {
 
 // standIn is the fact as a claim carries it.
 func (f *paperFact) standIn() record.StandIn {
-	s := record.StandIn{Aspect: f.Aspect.Text, Paper: f.Paper.Text, Here: f.Here.Text, Why: f.Why.Text, Metrics: wordsOf(f.Metrics.List)}
-	s.Workload.Names = wordsOf(f.Workload.names)
-	for _, a := range f.Workload.params {
-		if s.Workload.Params == nil {
-			s.Workload.Params = map[string][]string{}
-		}
-		s.Workload.Params[a.Key.Text] = wordsOf(a.Levels.List)
-	}
-	for _, a := range f.Of {
-		if s.Of == nil {
-			s.Of = map[string][]string{}
-		}
-		s.Of[a.Key.Text] = wordsOf(a.Levels.List)
-	}
-	return s
+	return record.StandIn{Aspect: f.Aspect.Text, Paper: f.Paper.Text, Here: f.Here.Text, Why: f.Why.Text, Metrics: wordsOf(f.Metrics.List),
+		Workload: record.WorkloadChoice{Names: wordsOf(f.Workload.names), Params: levelsBy(f.Workload.params)}, Of: levelsBy(f.Of)}
 }
 
 // own says whether what runs here is the paper's own.

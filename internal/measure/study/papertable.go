@@ -17,21 +17,19 @@ func (c *checker) paperTable(d paperTable) record.PaperTable {
 	out := record.PaperTable{Source: d.Source.Text, Table: d.Table.Text, Title: d.Title.Text, Baseline: d.Baseline.Text, Statistic: record.Statistic(d.Stat.Text)}
 	engines, images, rows := c.citation(d)
 	for _, e := range d.Engines {
-		known(c, e.Key, "published engine", engines)
+		c.known(e.Key, "published engine", engines)
 		out.Engines = append(out.Engines, record.PaperColumn{Published: e.Key.Text, Levels: c.levelsOf(e.Value)})
 	}
 	for _, e := range d.Images {
-		known(c, e.Key, "published image", images)
+		c.known(e.Key, "published image", images)
 		out.Images = append(out.Images, record.PaperColumn{Published: e.Key.Text, Levels: c.levelsOf(e.Value)})
 	}
-	if d.Baseline.At.Given() {
-		known(c, d.Baseline.Word, "published engine", engines)
-	}
+	c.known(d.Baseline.Word, "published engine", engines)
 	for _, r := range d.Rows {
-		known(c, r.Key, "published row", rows)
+		c.known(r.Key, "published row", rows)
 		row := c.paperRow(r.Key, r.Value)
 		for _, e := range r.Value.Images {
-			known(c, e.Key, "published image", images)
+			c.known(e.Key, "published image", images)
 			row.Images = append(row.Images, record.PaperColumn{Published: e.Key.Text, Levels: c.levelsOf(e.Value)})
 		}
 		out.Rows = append(out.Rows, row)
@@ -48,7 +46,7 @@ func (c *checker) paperTable(d paperTable) record.PaperTable {
 		if out.Without == nil {
 			out.Without = map[string]string{}
 		}
-		known(c, x.Key, "published engine, image or row", slices.Concat(engines, images, rows))
+		c.known(x.Key, "published engine, image or row", slices.Concat(engines, images, rows))
 		out.Without[x.Key.Text] = x.Value.Text
 	}
 	return out
@@ -102,27 +100,19 @@ func (c *checker) paperPattern(w yamlfile.Text, engines []string) {
 	}
 }
 
-func known(c *checker, w yamlfile.Word, kind string, valid []string) {
-	if valid != nil && !slices.Contains(valid, w.Text) {
-		c.Unknown(w.At, kind, w.Text, valid)
-	}
-}
-
 // levelsOf checks levels by factor, or by engine.
 func (c *checker) levelsOf(as yamlfile.Axes) map[string][]string {
 	out := map[string][]string{}
 	for _, a := range as {
 		switch {
-		case a.Key.Text != whenEngine:
-			if !slices.Contains(c.cat.Factors, a.Key.Text) {
-				c.Unknown(a.Key.At, "factor", a.Key.Text, append([]string{whenEngine}, c.cat.Factors...))
-				continue
-			}
-			c.factor(a, nil)
-		default:
+		case a.Key.Text == whenEngine:
 			for _, l := range a.Levels.List {
-				known(c, l, whenEngine, c.cat.engineNames())
+				c.known(l, whenEngine, c.cat.engineNames())
 			}
+		case !c.known(a.Key, "factor", c.claimFactors()):
+			continue
+		default:
+			c.factor(a, nil)
 		}
 		out[a.Key.Text] = axisOf(a).Levels
 	}
@@ -151,6 +141,6 @@ func (c *checker) paperRow(key yamlfile.Word, d paperRow) record.PaperRow {
 	for _, m := range slices.Concat(record.LifeCycle, info.Metrics, c.cat.Sampled, []record.Metric{record.Failures}) {
 		metrics = append(metrics, m.ID)
 	}
-	known(c, d.Metric.Word, "metric of "+w.Name, metrics)
+	c.known(d.Metric.Word, "metric of "+w.Name, metrics)
 	return out
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"maps"
 	"slices"
 
 	"plimsoll/internal/record"
@@ -106,7 +107,7 @@ func (u *united) addWorkloads(p *Plan, s *Study, cat *Catalogue, j *judge) {
 			each(work.Parameters, func(levels []string) {
 				c := choice{info, info.choose(work, levels, s.Protocol.SmallSizes)}
 				key := c.info.Name
-				for _, k := range keys(c.params) {
+				for _, k := range slices.Sorted(maps.Keys(c.params)) {
 					key += "\n" + c.params[k]
 				}
 				at, ok := index[key]

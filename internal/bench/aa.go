@@ -178,16 +178,12 @@ func runAA(ctx context.Context, o aaOptions, dir string, tuned bool, budget time
 		argv = append(argv, "--tuned")
 	}
 	// A run that is asked to end cleans up; a killed one leaves its containers.
-	out, err := child.Run(ctx, child.Command{Together: true, Grace: time.Minute,
-		Argv: argv})
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && (exit.ExitCode() == statusSomeFailed || exit.ExitCode() == statusInterrupted) || errors.Is(err, context.Canceled) {
-		err = nil
+	out, err := child.Run(ctx, child.Command{Together: true, Grace: time.Minute, Argv: argv})
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if err == nil || ok && (exit.ExitCode() == statusSomeFailed || exit.ExitCode() == statusInterrupted) || errors.Is(err, context.Canceled) {
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("running %s: %w: %s", o.study, err, strings.TrimSpace(string(out.Stdout)))
-	}
-	return nil
+	return fmt.Errorf("running %s: %w: %s", o.study, err, strings.TrimSpace(string(out.Stdout)))
 }
 
 // split makes a record of each so many counted blocks, at into-0, into-1 … What is

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -163,7 +164,7 @@ func (t *aaTable) print(w io.Writer) {
 		fmt.Fprintf(tw, "%s\t\t\t\t\t\t\n", where)
 		for _, r := range t.order {
 			if r.between == between {
-				line("  "+r.env, stateAA(r.tuned), t.rows[r], between)
+				line("  "+r.env, sharp.State(r.tuned), t.rows[r], between)
 				sum.plus(*t.rows[r])
 			}
 		}
@@ -181,11 +182,4 @@ func (t *aaTable) print(w io.Writer) {
 start-up is called better or worse. letters: the ranking gives the two no letter in common. compare: plimsoll compare
 calls any metric better or worse.
 `)
-}
-
-func stateAA(tuned bool) string {
-	if tuned {
-		return "tuned"
-	}
-	return "as it is"
 }

@@ -123,8 +123,8 @@ func costOfPayloads(ctx context.Context, path string) (missed int, err error) {
 func sleepers(ctx context.Context, path string, n int) (subjects []collect.Subject, undo func(), err error) {
 	var undos []func()
 	undo = func() {
-		for i := len(undos) - 1; i >= 0; i-- {
-			undos[i]()
+		for _, f := range slices.Backward(undos) {
+			f()
 		}
 	}
 	for i := range n {
@@ -172,17 +172,13 @@ func sampling(ctx context.Context, subjects []collect.Subject, every, length tim
 	for i, s := range subjects {
 		watches[i] = c.Watch(s)
 	}
-	select {
-	case <-ctx.Done():
-		return share{}, ctx.Err()
-	case <-time.After(2 * time.Second): // the first looks at each memory map
+	if err := wait(ctx, 2*time.Second); err != nil { // the first looks at each memory map
+		return share{}, err
 	}
 	one := c.Watch(collect.Subject{Parts: []collect.Part{collect.Own}})
 	before, at := usage(), time.Now()
-	select {
-	case <-ctx.Done():
-		return share{}, ctx.Err()
-	case <-time.After(length):
+	if err := wait(ctx, length); err != nil {
+		return share{}, err
 	}
 	wall, cpu := time.Since(at).Seconds(), (usage() - before).Seconds()
 	own := one.End(0)

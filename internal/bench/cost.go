@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
-	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
 
@@ -34,20 +34,7 @@ func cost(ctx context.Context, _ ...string) error {
 	}
 	defer os.RemoveAll(dir)
 	engines := []engine.Engine{baseline.Host{}}
-	cat := &study.Catalogue{Factors: engine.Factors}
-	for _, e := range engines {
-		i := e.Info()
-		cat.Engines = append(cat.Engines, study.EngineInfo{Name: i.Name, Baseline: i.Baseline, Levels: i.Levels})
-	}
-	for _, w := range workload.Catalogue() {
-		cat.Workloads = append(cat.Workloads, study.WorkloadInfo{Name: w.Name, Parameters: w.Parameters, NeedsDetached: w.Detached})
-	}
-	text := fmt.Sprintf("plimsoll: 1\nname: cost\nprotocol: {blocks: %d, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: host}\n", nullTrials)
-	st, err := study.Read(study.Source{Path: "cost", Data: []byte(text)}, cat)
-	if err != nil {
-		return err
-	}
-	plan, err := study.Expand(st, cat, study.Options{})
+	plan, err := sharp.PlanOf(fmt.Sprintf("plimsoll: 1\nname: cost\nprotocol: {blocks: %d, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: host}\n", nullTrials), engines)
 	if err != nil {
 		return err
 	}

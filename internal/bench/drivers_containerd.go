@@ -36,14 +36,19 @@ type bareContainerd struct {
 }
 
 func newBareContainerd(_ context.Context, kit *engine.Kit, _ engine.Spec) (bare, error) {
-	socket := strings.TrimPrefix(os.Getenv("CONTAINERD_ADDRESS"), "unix://")
+	c, err := client.New(socketOf("CONTAINERD_ADDRESS"), client.WithDefaultNamespace(containerd.Namespace(kit.RunID)))
+	return &bareContainerd{Client: c, fifos: filepath.Join(kit.Dir, "bare-fifo")}, err
+}
+
+// socketOf is containerd's: the one that the environment names, else the first that is there.
+func socketOf(variable string) string {
+	socket := strings.TrimPrefix(os.Getenv(variable), "unix://")
 	for _, s := range []string{"/run/containerd/containerd.sock", "/run/plimsoll-lab/containerd/containerd.sock"} {
 		if _, err := os.Stat(s); err == nil && socket == "" {
 			socket = s
 		}
 	}
-	c, err := client.New(socket, client.WithDefaultNamespace(containerd.Namespace(kit.RunID)))
-	return &bareContainerd{Client: c, fifos: filepath.Join(kit.Dir, "bare-fifo")}, err
+	return socket
 }
 
 func (b *bareContainerd) learn(ctx context.Context, name string) error {

@@ -41,13 +41,7 @@ type bareCRI struct {
 const criPoll = 2 * time.Millisecond
 
 func newBareCRI(_ context.Context, kit *engine.Kit, spec engine.Spec) (bare, error) {
-	socket := strings.TrimPrefix(os.Getenv("CONTAINER_RUNTIME_ENDPOINT"), "unix://")
-	for _, s := range []string{"/run/containerd/containerd.sock", "/run/plimsoll-lab/containerd/containerd.sock"} {
-		if _, err := os.Stat(s); err == nil && socket == "" {
-			socket = s
-		}
-	}
-	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("unix://"+socketOf("CONTAINER_RUNTIME_ENDPOINT"), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	return &bareCRI{conn: conn, runtime: cri.NewRuntimeServiceClient(conn), runID: kit.RunID,
 		logs: filepath.Join(kit.Dir, "bare-logs"), handler: spec.Levels[engine.Runtime]}, err
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/image"
@@ -119,7 +120,7 @@ func once(ctx context.Context, l *probe.Launcher, p program) (float64, error) {
 // byHyperfine times a turn of runs by hyperfine, without a shell.
 func byHyperfine(ctx context.Context, hyperfine, dir string, p program) ([]float64, error) {
 	out := filepath.Join(dir, "hyperfine.json")
-	args := []string{"-N", "--style", "none", "--output", "null", "--runs", strconv.Itoa(perTurn), "--export-json", out, quote(p.argv)}
+	args := []string{"-N", "--style", "none", "--output", "null", "--runs", strconv.Itoa(perTurn), "--export-json", out, sharp.Quote(p.argv)}
 	if out, err := child.Run(ctx, child.Command{Argv: append([]string{hyperfine}, args...), Together: true}); err != nil {
 		return nil, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(out.Stdout))
 	}
@@ -138,18 +139,6 @@ func byHyperfine(ctx context.Context, hyperfine, dir string, p program) ([]float
 		ns = append(ns, t*1e9)
 	}
 	return ns, nil
-}
-
-// quote joins an argument list so that hyperfine splits it the same way again.
-func quote(argv []string) string {
-	var b bytes.Buffer
-	for i, a := range argv {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "'%s'", a)
-	}
-	return b.String()
 }
 
 // programs are those of the engines that are here.

@@ -83,7 +83,7 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 		return nil, fmt.Errorf("%s: only %d of %d first starts succeeded", t.name, len(starts), 2*t.calibrate)
 	}
 	s := &Stretch{Engine: t.name, Tuned: t.tuned, Changes: t.changes, Start: stats.Median(stats.Sorted(starts))}
-	t.say("%s, %s: a start takes %.2f ms", t.name, state(t.tuned), s.Start/1e6)
+	t.say("%s, %s: a start takes %.2f ms", t.name, State(t.tuned), s.Start/1e6)
 	programs := make([]string, len(t.changes))
 	for i, c := range t.changes {
 		at := plain
@@ -101,7 +101,7 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.say("%s, %s: run %d of %d: %d blocks, %d rounds", t.name, state(t.tuned), n+1, t.runs, len(r.Blocks), len(r.Rounds))
+		t.say("%s, %s: run %d of %d: %d blocks, %d rounds", t.name, State(t.tuned), n+1, t.runs, len(r.Blocks), len(r.Rounds))
 		s.Runs = append(s.Runs, r)
 	}
 	s.Took = time.Since(begin)
@@ -160,7 +160,7 @@ func (t task) execute(ctx context.Context, dir string, programs []string, blocks
 		engines = append(engines, engine.Named(t.with(programs[i]), id))
 		text += fmt.Sprintf("  - {engine: %s, %s}\n", id, t.levels)
 	}
-	plan, err := planOf(text, engines)
+	plan, err := PlanOf(text, engines)
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +192,8 @@ func (t task) execute(ctx context.Context, dir string, programs []string, blocks
 	return read(dir, ids, tt.before)
 }
 
-// planOf plans a study of some engines.
-func planOf(text string, engines []engine.Engine) (*study.Plan, error) {
+// PlanOf plans a study of some engines.
+func PlanOf(text string, engines []engine.Engine) (*study.Plan, error) {
 	cat := &study.Catalogue{Factors: engine.Factors}
 	for _, e := range engines {
 		i := e.Info()
@@ -276,8 +276,8 @@ func is(env, id string) bool {
 // metric is the one that is gated.
 const metric = "startup"
 
-// state names the machine's.
-func state(tuned bool) string {
+// State names the machine's.
+func State(tuned bool) string {
 	if tuned {
 		return "tuned"
 	}

@@ -35,7 +35,7 @@ func (s *Stretch) answer(lengths []time.Duration) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Engine: s.Engine, State: state(s.Tuned), Start: s.Start, Took: s.Took, Runs: len(s.Runs),
+	a := &Answer{Engine: s.Engine, State: State(s.Tuned), Start: s.Start, Took: s.Took, Runs: len(s.Runs),
 		Thresholds: thresholds, Rows: rows, Needs: s.needs(), Whole: s.Start / s.scale()}
 	wall, trials := 0.0, 0.0
 	for _, r := range s.Runs {

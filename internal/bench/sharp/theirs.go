@@ -29,7 +29,7 @@ func (h *hyperfine) round(ctx context.Context) (r Round, failed int, err error) 
 	argv := []string{h.path, "-N", "-i", "--style", "none", "--output", "null", "--runs", strconv.Itoa(h.perRound), "--export-json", out}
 	order := rand.Perm(len(h.programs))
 	for _, i := range order {
-		argv = append(argv, quote(append([]string{h.programs[i]}, h.call.args...)))
+		argv = append(argv, Quote(append([]string{h.programs[i]}, h.call.args...)))
 	}
 	begin := time.Now()
 	said, err := child.Run(ctx, child.Command{Argv: argv, Env: h.call.env, Together: true, Grace: time.Minute})
@@ -63,8 +63,8 @@ func (h *hyperfine) round(ctx context.Context) (r Round, failed int, err error) 
 	return r, failed, nil
 }
 
-// quote joins an argument list so that hyperfine splits it the same way again.
-func quote(argv []string) string {
+// Quote joins an argument list so that hyperfine splits it the same way again.
+func Quote(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"

@@ -98,17 +98,28 @@ func (s *Series) Curve(id string) (at, values []int64) {
 // an array with null for NoSample, the tail an object.
 func WriteSeries(w io.Writer, s *Series) error {
 	b := bufio.NewWriterSize(w, 64<<10)
+	err := s.write(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("writing samples: %w", err)
+	}
+	return nil
+}
+
+func (s *Series) write(b *bufio.Writer) error {
 	head := s.SeriesHead
 	head.Version = SeriesVersion
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(head); err != nil {
-		return fmt.Errorf("writing samples: %w", err)
+		return err
 	}
 	var line []byte
 	for n, row := range s.Rows {
 		if len(row) != len(s.Columns)+1 {
-			return fmt.Errorf("writing samples: row %d has %d numbers, not 1 + %d", n, len(row), len(s.Columns))
+			return fmt.Errorf("row %d has %d numbers, not 1 + %d", n, len(row), len(s.Columns))
 		}
 		line = append(line[:0], '[')
 		for i, v := range row {
@@ -122,18 +133,13 @@ func WriteSeries(w io.Writer, s *Series) error {
 			}
 		}
 		if _, err := b.Write(append(line, ']', '\n')); err != nil {
-			return fmt.Errorf("writing samples: %w", err)
+			return err
 		}
 	}
-	if s.Tail != nil {
-		if err := enc.Encode(s.Tail); err != nil {
-			return fmt.Errorf("writing samples: %w", err)
-		}
+	if s.Tail == nil {
+		return nil
 	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("writing samples: %w", err)
-	}
-	return nil
+	return enc.Encode(s.Tail)
 }
 
 // ReadSeries reads what WriteSeries wrote; name is for messages. A torn last

@@ -8,18 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Modprobe is the command that loads one of these modules of the kernel, ""
 // where it can't help: the kernel takes no modules, or none of them was built
 // for it.
 func Modprobe(modules ...string) string {
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return ""
-	}
-	return modprobe("/", unix.ByteSliceToString(u.Release[:]), modules)
+	return modprobe("/", proc.Release(), modules)
 }
 
 func modprobe(root, release string, modules []string) string {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/host/proc"
@@ -67,10 +68,5 @@ func parse[T any](m Machine, p string, parser func(io.Reader) (T, error)) (T, er
 
 // hasPrefixAny says whether s begins with one of the prefixes.
 func hasPrefixAny(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }

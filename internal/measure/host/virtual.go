@@ -4,6 +4,7 @@ package host
 
 import (
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -63,12 +64,7 @@ func (m Machine) hypervisor(cpu cpuInfo) string {
 
 // isX86 tells by a flag that every x86 CPU has.
 func (m Machine) isX86(cpu cpuInfo) bool {
-	for _, f := range cpu.Flags {
-		if f == "tsc" || f == "fpu" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(cpu.Flags, "tsc") || slices.Contains(cpu.Flags, "fpu")
 }
 
 // initialNamespaces are the numbers that the kernel gives to the namespaces it

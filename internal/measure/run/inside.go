@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"plimsoll/internal/record"
 )
 
@@ -138,13 +136,4 @@ func differs(a, b record.Inside) string {
 		}
 	}
 	return ""
-}
-
-// kernelRelease is the host's.
-func kernelRelease() string {
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(u.Release[:])
 }

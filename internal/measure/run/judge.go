@@ -2,6 +2,7 @@ package run
 
 import (
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -74,7 +75,7 @@ func wrongNetwork(env *record.Environment, in record.Inside) string {
 		}
 	case "host":
 		// Behind a foreign kernel the inode says nothing.
-		if got == "own" && in.Kernel == kernelRelease() {
+		if got == "own" && in.Kernel == proc.Release() {
 			return "network host was asked for, but the container is in a network namespace of its own"
 		}
 	}

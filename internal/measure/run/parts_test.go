@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/tune"
 	"plimsoll/internal/record"
@@ -149,12 +150,12 @@ func TestWrongNetwork(t *testing.T) {
 		in    record.Inside
 		wrong bool
 	}{
-		{env("none", ""), in("host", kernelRelease()), true},
-		{env("none", ""), in("own", kernelRelease()), false},
-		{env("host", ""), in("own", kernelRelease()), true},
+		{env("none", ""), in("host", proc.Release()), true},
+		{env("none", ""), in("own", proc.Release()), false},
+		{env("host", ""), in("own", proc.Release()), true},
 		{env("host", ""), in("own", "4.4.0"), false}, // behind a foreign kernel
-		{env("none", "native"), in("host", kernelRelease()), false},
-		{env("default", ""), in("host", kernelRelease()), false},
+		{env("none", "native"), in("host", proc.Release()), false},
+		{env("default", ""), in("host", proc.Release()), false},
 	} {
 		if got := wrongNetwork(c.env, c.in); (got != "") != c.wrong {
 			t.Errorf("%v %v: %q", c.env.Levels, c.in, got)

@@ -164,12 +164,7 @@ func (c *course) end(why string) error {
 
 // endedAt says whether the run ended after so many blocks.
 func (c *course) endedAt(blocks int) bool {
-	for _, l := range c.rec.Looks {
-		if l.Ended && l.Blocks <= blocks {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.rec.Looks, func(l record.Look) bool { return l.Ended && l.Blocks <= blocks })
 }
 
 // look decides, records it and says so.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,12 +47,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Says tells whether the command said one of these.
 func (e *Error) Says(texts ...string) bool {
-	for _, t := range texts {
-		if strings.Contains(strings.ToLower(e.Said), t) {
-			return true
-		}
-	}
-	return false
+	said := strings.ToLower(e.Said)
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(said, t) })
 }
 
 func (c *Client) run(ctx context.Context, argv ...string) (string, error) {

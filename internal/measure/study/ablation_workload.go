@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"plimsoll/internal/record"
 )
 
 // inside is a workload that is to run in the environments of an ablation.
@@ -59,12 +61,7 @@ func (a *ablator) keeps() bool { return slices.ContainsFunc(a.inside, inside.kee
 // is then what its container costs it, against none at all.
 func (a *ablator) runs() bool {
 	return slices.ContainsFunc(a.inside, func(w inside) bool {
-		for _, m := range w.info.metrics(w.params) {
-			if m.ID == "time" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(w.info.metrics(w.params), func(m record.Metric) bool { return m.ID == "time" })
 	})
 }
 

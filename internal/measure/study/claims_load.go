@@ -57,10 +57,5 @@ func Claims(nameOrPath string, cat *Catalogue) ([]record.Claim, error) {
 // isClaimsFile tells a file of claims from a study by a line that begins with
 // its first key.
 func isClaimsFile(data []byte) bool {
-	for line := range strings.Lines(string(data)) {
-		if strings.HasPrefix(line, claimsFormat.Key+":") {
-			return true
-		}
-	}
-	return false
+	return strings.Contains("\n"+string(data), "\n"+claimsFormat.Key+":")
 }

@@ -1,6 +1,9 @@
 package trace
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // interrupts are what a processor is interrupted for, by functions of the kernel.
 // The first that is on the stack decides.
@@ -36,12 +39,7 @@ func kernelPart(stack []string) string {
 		}
 	}
 	has := func(prefix string) bool {
-		for _, name := range stack {
-			if strings.HasPrefix(strings.TrimPrefix(name, "asm_"), prefix) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(stack, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(name, "asm_"), prefix) })
 	}
 	switch {
 	case has("ret_from_fork"), has("schedule_tail"):

@@ -3,6 +3,7 @@ package trace
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,12 +48,7 @@ func (g *gathering) frame(name string) int {
 
 // sleeps says whether a stack is that of a thread that asked for a pause.
 func (g *gathering) sleeps(stack []int) bool {
-	for _, f := range stack {
-		if g.names[f] == "hrtimer_nanosleep" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(stack, func(f int) bool { return g.names[f] == "hrtimer_nanosleep" })
 }
 
 // doze is a pause in which a thread was before the start, of which it is to be found out

@@ -22,6 +22,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -29,11 +30,7 @@ import (
 
 // kernel is the version of a baseline: the kernel does all the work.
 func kernel() string {
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return "unknown kernel"
-	}
-	return "Linux " + unix.ByteSliceToString(u.Release[:])
+	return "Linux " + proc.Release()
 }
 
 func usable(names ...string) []engine.Level {

@@ -186,6 +186,9 @@ func (h *Held) Place() engine.Place { return h.place }
 // Task is what is held.
 func (h *Held) Task() engine.Task { return h.how.Plan.Task }
 
+// ContainerName is its name.
+func (h *Held) ContainerName() string { return h.Task().Name }
+
 // lookLimit bounds a look at the launcher.
 const lookLimit = 5 * time.Second
 

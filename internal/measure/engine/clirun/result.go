@@ -2,6 +2,7 @@ package clirun
 
 import (
 	"cmp"
+	"slices"
 	"syscall"
 
 	"plimsoll/internal/measure/engine"
@@ -79,12 +80,7 @@ func (p *Plan) exit(job *probe.JobResult, c probe.CommandResult) *int {
 // detached says whether the payload's step ends before the container does, so
 // that its status is not the container's.
 func (p *Plan) detached() bool {
-	for _, s := range p.Steps {
-		if s.Cmd.PidFile != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Cmd.PidFile != "" })
 }
 
 // Status is the exit status as a shell gives it, of a raw wait status: 128 + n for signal n.

@@ -19,8 +19,6 @@ type heldCLI struct {
 	env *environment
 }
 
-func (h *heldCLI) ContainerName() string { return h.Task().Name }
-
 func (env *environment) holdCLI(ctx context.Context, task engine.Task, began time.Time) (engine.Held, error) {
 	if err := env.AdmitHeld(ctx, task); err != nil {
 		return nil, err

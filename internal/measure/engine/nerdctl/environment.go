@@ -126,7 +126,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, c *client, name, 
 func (env *environment) args(task engine.Task, more ...string) []string {
 	args := append([]string{"--snapshotter", env.storage, "run"}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+env.Kit.RunID, "--pull=never",
-		"--network="+env.networkOf(task), "--runtime="+env.binary)
+		"--network="+adapter.NetworkOf(task, env.network), "--runtime="+env.binary)
 	args = append(args, mountArgs(task)...)
 	args = append(args, mechanismArgs(env.Spec)...)
 	if env.seccomp == "off" {

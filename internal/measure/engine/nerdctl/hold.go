@@ -140,13 +140,6 @@ func (env *environment) impossible(task engine.Task) *record.Failure {
 	return nil
 }
 
-func (env *environment) networkOf(task engine.Task) string {
-	if other, ok := task.Beside.(*held); ok {
-		return "container:" + other.Task().Name
-	}
-	return env.network
-}
-
 // mountArgs are a task's mounts. A volume has no name, so that it goes with its
 // container.
 func mountArgs(task engine.Task) []string {

@@ -19,8 +19,6 @@ type heldCLI struct {
 	env *environment
 }
 
-func (h *heldCLI) ContainerName() string { return h.Task().Name }
-
 func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if err := env.api.AdmitHeld(ctx, task); err != nil {
 		return nil, err

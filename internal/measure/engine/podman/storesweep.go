@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,12 +190,8 @@ func (p *program) orphans(ctx context.Context, kit *engine.Kit) error {
 // tellsBundle says whether a runtime's state has a bundle below a directory:
 // crun's as a key, runc's as a label.
 func tellsBundle(state, below string) bool {
-	for _, before := range []string{`"bundle":"`, `"bundle": "`, `"bundle" : "`, `"bundle=`} {
-		if strings.Contains(state, before+below) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{`"bundle":"`, `"bundle": "`, `"bundle" : "`, `"bundle=`},
+		func(before string) bool { return strings.Contains(state, before+below) })
 }
 
 func readState(path string) ([]byte, error) {

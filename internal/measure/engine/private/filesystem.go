@@ -86,11 +86,7 @@ func KernelHas(fs string) bool {
 	if proc.Here.HasFileSystem(fs) {
 		return true
 	}
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return false
-	}
-	modules, err := os.ReadFile(filepath.Join("/lib/modules", unix.ByteSliceToString(u.Release[:]), "modules.dep"))
+	modules, err := os.ReadFile(filepath.Join("/lib/modules", proc.Release(), "modules.dep"))
 	return err == nil && strings.Contains(string(modules), "/"+fs+".ko")
 }
 

@@ -8,7 +8,17 @@ import (
 	"strings"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 )
+
+// Release is the kernel's, as uname(2) says it; "" where it doesn't.
+func Release() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
 
 // Memory reads /proc/meminfo. What the kernel does not tell is nil.
 func (d Dir) Memory() (procfs.Meminfo, error) {

@@ -145,10 +145,19 @@ func (t *try) running() string {
 	return once(t, "running", func(t *try) string { return t.start(img) })
 }
 
+// container is the name of one that is about to be made and is taken away
+// afterwards, where the engine does not do so by itself.
+func (t *try) container() string {
+	name := t.b.fresh()
+	if t.b.hand.remove != nil {
+		t.cleanAll(t.b.hand.remove(name))
+	}
+	return name
+}
+
 // start starts a container that stays, and takes it away afterwards.
 func (t *try) start(img string, opts ...string) string {
-	name := t.b.fresh()
-	t.cleanAll(t.b.hand.remove(name))
+	name := t.container()
 	t.must(t.b.hand.keep(name, img, opts, "sleep", "3600")...)
 	return name
 }
@@ -170,11 +179,7 @@ func (t *try) with(opts []string, argv ...string) said {
 // file writes a file below the attempt's directory and gives its path.
 func (t *try) file(name, text string) string {
 	p := filepath.Join(t.dir, name)
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		t.untried("writing a file: %v", err)
-	}
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-		t.untried("writing a file: %v", err)
-	}
+	t.need("writing a file", os.MkdirAll(filepath.Dir(p), 0o755))
+	t.need("writing a file", os.WriteFile(p, []byte(text), 0o644))
 	return p
 }

@@ -17,18 +17,12 @@ func updatesTask(t *try) {
 	before := wrap.InForce(pid).MemoryBytes
 	ctx := namespaces.WithNamespace(t.ctx, adapter.Namespace(t.b.kit.RunID))
 	c, err := client.New(t.b.where)
-	if err != nil {
-		t.untried("connecting to containerd: %v", err)
-	}
+	t.need("connecting to containerd", err)
 	defer func() { _ = c.Close() }() // what was to be done is done
 	container, err := c.LoadContainer(ctx, name)
-	if err != nil {
-		t.untried("finding the container by the API: %v", err)
-	}
+	t.need("finding the container by the API", err)
 	task, err := container.Task(ctx, nil)
-	if err != nil {
-		t.untried("finding the container's task by the API: %v", err)
-	}
+	t.need("finding the container's task by the API", err)
 	limit := int64(changedLimit)
 	err = task.Update(ctx, client.WithResources(&specs.LinuxResources{Memory: &specs.LinuxMemory{Limit: &limit}}))
 	t.observe("containerd's API, Tasks.Update of %s with a memory limit of %d: %v", name, limit, err)

@@ -23,9 +23,7 @@ func fromGit(t *try) {
 // and gives its address. Git answers on connections that we take.
 func (t *try) repository(from string) string {
 	dir := t.buildContext(from)
-	if err := os.Rename(filepath.Join(dir, "Containerfile"), filepath.Join(dir, "Dockerfile")); err != nil {
-		t.untried("making a repository: %v", err)
-	}
+	t.need("making a repository", os.Rename(filepath.Join(dir, "Containerfile"), filepath.Join(dir, "Dockerfile")))
 	bare := filepath.Join(t.dir, "repositories", "image.git")
 	git := []string{"git", "-C", dir, "-c", "user.name=plimsoll", "-c", "user.email=plimsoll@localhost", "-c", "init.defaultBranch=master", "-c", "safe.directory=*"}
 	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"commit", "--quiet", "--message", "image"}, {"clone", "--quiet", "--bare", dir, bare}} {
@@ -38,9 +36,7 @@ func (t *try) repository(from string) string {
 		t.untried("git is not installed")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.untried("serving a git repository: %v", err)
-	}
+	t.need("serving a git repository", err)
 	t.later(func(context.Context) { _ = l.Close() })
 	go func() {
 		for {

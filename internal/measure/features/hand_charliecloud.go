@@ -56,9 +56,7 @@ func (b *bench) overTLS(ref string) string {
 func (s *sample) rootTar(t *try, prefix string, more ...entry) string {
 	p := filepath.Join(t.dir, s.name+".root.tar")
 	f, err := os.Create(p)
-	if err != nil {
-		t.untried("writing a tar: %v", err)
-	}
+	t.need("writing a tar", err)
 	w := tar.NewWriter(f)
 	for _, m := range more {
 		if err == nil {
@@ -71,8 +69,6 @@ func (s *sample) rootTar(t *try, prefix string, more ...entry) string {
 	if err == nil {
 		err = s.rootFS(w, prefix)
 	}
-	if err = errors.Join(err, w.Close(), f.Close()); err != nil {
-		t.untried("writing a tar: %v", err)
-	}
+	t.need("writing a tar", errors.Join(err, w.Close(), f.Close()))
 	return p
 }

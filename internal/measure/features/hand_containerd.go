@@ -42,9 +42,7 @@ func containerd(b *bench) {
 	h.drop = func(image string) [][]string { return [][]string{h.cmd("images", "delete", "--sync", image)} }
 	h.layers = func(t *try, ref string) []string {
 		at := filepath.Join(t.dir, "mounted")
-		if err := os.MkdirAll(at, 0o700); err != nil {
-			t.untried("making a mount point: %v", err)
-		}
+		t.need("making a mount point", os.MkdirAll(at, 0o700))
 		t.must(h.cmd("images", "mount", ref, at)...)
 		defer t.run(h.cmd("images", "unmount", "--rm", at)...)
 		return mounted(t, at)

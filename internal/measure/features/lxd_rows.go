@@ -19,9 +19,7 @@ func daemonOfRoot(t *try) {
 		t.untried("the daemon does not report its process")
 	}
 	status, err := proc.Here.Status(proc.PID(answer.Environment.PID))
-	if err != nil {
-		t.untried("looking at the daemon's process: %v", err)
-	}
+	t.need("looking at the daemon's process", err)
 	t.observe("process %d: Uid:\t%s", answer.Environment.PID, status["Uid"])
 	if strings.HasPrefix(status["Uid"], "0") {
 		t.no("the daemon that starts the containers is root's, though the containers' root is not")

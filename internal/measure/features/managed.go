@@ -29,10 +29,7 @@ func (t *try) managed() string {
 		return "there is no workload manager here (sinfo names no idle node)"
 	}
 	argv := []string{"/bin/sleep", strconv.Itoa(200000 + int(b.serial.Add(1)) + os.Getpid()*100%10000)}
-	name := b.fresh()
-	if b.hand.remove != nil {
-		t.cleanAll(b.hand.remove(name))
-	}
+	name := t.container()
 	job := append([]string{srun, "--job-name=" + name, "--nodes=1", "--ntasks=1", "--time=2", "--immediate=20", "--chdir=/"}, b.hand.once(name, t.image(), nil, argv...)...)
 	cancel := func(ctx context.Context) { b.command(ctx, env, nil, []string{"scancel", "--name=" + name}) }
 	t.later(cancel)

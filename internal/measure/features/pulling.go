@@ -83,9 +83,7 @@ func bothFormats(t *try) {
 				s = &sample{name: "docker-format"}
 				s.Image, err = tarball.ImageFromPath(file, &tag)
 			}
-			if err != nil {
-				t.untried("making an image in Docker's format: %v", err)
-			}
+			t.need("making an image in Docker's format", err)
 		}
 		ref := t.publish(s, kind+"-format")
 		t.cleanAll(t.b.hand.drop(ref))

@@ -21,9 +21,7 @@ const mpiDir = "/mpi"
 func (t *try) mpiImage() (name string, rank []string) {
 	host := once(t, "mpi-host", func(t *try) *mpi.Host {
 		h, err := mpi.Gather(t.ctx, filepath.Join(t.b.dir, "mpi"), t.b.kit.LookPath, t.b.kit.Getenv)
-		if err != nil {
-			t.untried("taking this machine's MPI library: %v", err)
-		}
+		t.need("taking this machine's MPI library", err)
 		return h
 	})
 	name = once(t, "mpi-image", func(t *try) string {
@@ -84,18 +82,14 @@ func (t *try) mpirun() (argv []string, scratch string) {
 	}
 	scratch = filepath.Join("/tmp", "plimsoll-"+t.b.kit.RunID+"-"+t.b.name)
 	thing := engine.Thing{Kind: engine.KindFile, Name: scratch}
-	if err := t.b.kit.Ledger.Made(thing); err != nil {
-		t.untried("noting in the ledger what is to be made: %v", err)
-	}
+	t.need("noting in the ledger what is to be made", t.b.kit.Ledger.Made(thing))
 	t.b.order = append(t.b.order, "mpirun")
 	t.b.shared["mpirun"] = &shared{undo: []func(context.Context){func(context.Context) {
 		if os.RemoveAll(scratch) == nil {
 			_ = t.b.kit.Ledger.Gone(thing) // else the sweep at the end does
 		}
 	}}}
-	if err := os.Mkdir(scratch, 0o700); err != nil {
-		t.untried("making the launcher's directory: %v", err)
-	}
+	t.need("making the launcher's directory", os.Mkdir(scratch, 0o700))
 	return []string{path, "--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base", scratch}, scratch
 }
 
@@ -112,13 +106,9 @@ func met(s said) bool { return s.status == 0 && strings.Contains(s.out, `"ranks"
 func exchanged(t *try) {
 	launcher, scratch := t.mpirun()
 	img, rank := t.mpiImage()
-	names := []string{t.b.fresh(), t.b.fresh()}
-	if t.b.hand.remove != nil { // the launcher ends commands that leave containers
-		for _, n := range names {
-			t.cleanAll(t.b.hand.remove(n))
-		}
-	}
-	s := t.run(two(launcher, t.b.hand.once(names[0], img, nil, rank...), t.b.hand.once(names[1], img, nil, rank...))...)
+	// The launcher ends commands that leave containers.
+	first, second := t.container(), t.container()
+	s := t.run(two(launcher, t.b.hand.once(first, img, nil, rank...), t.b.hand.once(second, img, nil, rank...))...)
 	if met(s) {
 		t.yes("two containers that mpirun started exchanged messages")
 	}

@@ -86,8 +86,6 @@ func (t *try) honoured(s said) {
 // sif is an image in Singularity's format, in a file.
 func (t *try) sif() string {
 	path, err := t.b.kit.Images.Path(t.ctx, "busybox", "sif")
-	if err != nil {
-		t.untried("making a SIF to try it with: %v", err)
-	}
+	t.need("making a SIF to try it with", err)
 	return filepath.Clean(path)
 }

@@ -76,8 +76,7 @@ func executionRows() []Feature {
 				t.partial("ch-fromhost --nvidia copies the host's libraries into an image; there is no GPU here to see it")
 			},
 			"lxd": func(t *try) {
-				name := t.b.fresh()
-				t.cleanAll(t.b.hand.remove(name))
+				name := t.container()
 				t.must(t.b.hand.cmd("init", "--quiet", "--config", "user."+t.b.label(), t.image(), name)...)
 				t.asked(t.b.hand.cmd("config", "device", "add", name, "gpu", "gpu")...)
 				t.partial("it takes a device of the type gpu; there is no GPU here to see it")
@@ -141,10 +140,7 @@ func (t *try) limited(pid int, before int64) {
 // childOfCommand looks at the kinship of a container and its command.
 func childOfCommand(t *try) {
 	argv := []string{"/bin/sleep", strconv.Itoa(100000 + int(t.b.serial.Add(1)) + os.Getpid()*100%10000)}
-	name := t.b.fresh()
-	if t.b.hand.remove != nil {
-		t.cleanAll(t.b.hand.remove(name))
-	}
+	name := t.container()
 	full := t.b.hand.once(name, t.image(), nil, argv...)
 	path, err := t.b.kit.LookPath(full[0])
 	if err != nil {
@@ -153,9 +149,7 @@ func childOfCommand(t *try) {
 	out := &limited{}
 	cmd, err := child.Start(t.ctx, child.Command{Argv: append([]string{path}, full[1:]...), Env: append([]string{adapter.Path}, t.b.env...), Dir: "/",
 		Stdout: out, Stderr: out})
-	if err != nil {
-		t.untried("starting a container: %v", err)
-	}
+	t.need("starting a container", err)
 	defer cmd.End()
 	pid := 0
 	over := false

@@ -201,13 +201,9 @@ func (t *try) held() heldPull {
 		marker := "plimsoll-held-" + t.b.name
 		s := t.bigSample("big-one")
 		img, err := withLayer(s.Image, entry{path: marker, data: []byte("first")}, entry{path: noiseFile + "-held", data: t.noise()})
-		if err != nil {
-			t.untried("making an image to hold back: %v", err)
-		}
+		t.need("making an image to hold back", err)
 		layers, err := img.Layers()
-		if err != nil {
-			t.untried("making an image to hold back: %v", err)
-		}
+		t.need("making an image to hold back", err)
 		top := layers[len(layers)-1]
 		digest, err := top.Digest()
 		size, err2 := top.Size()

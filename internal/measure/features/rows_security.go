@@ -87,13 +87,9 @@ func (t *try) userDir() string {
 		t.untried("there is no ordinary user: %s", t.b.kit.NoUser)
 	}
 	dir := filepath.Join(t.dir, "u")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.untried("making a directory for %s: %v", u.Name, err)
-	}
+	t.need("making a directory for "+u.Name, os.MkdirAll(dir, 0o700))
 	if t.b.kit.Root {
-		if err := os.Chown(dir, u.UID, u.GID); err != nil {
-			t.untried("making a directory for %s: %v", u.Name, err)
-		}
+		t.need("making a directory for "+u.Name, os.Chown(dir, u.UID, u.GID))
 	}
 	return dir
 }
@@ -235,9 +231,7 @@ func (t *try) tunnelled(s said) {
 // hostNetwork shows that a container shares the host's network.
 func hostNetwork(t *try) {
 	ours, err := os.Readlink("/proc/self/ns/net")
-	if err != nil {
-		t.untried("reading our own namespace: %v", err)
-	}
+	t.need("reading our own namespace", err)
 	s := t.within("readlink", "/proc/self/ns/net")
 	if s.status != 0 || !strings.Contains(s.out, ours) {
 		t.untried("the container is not in the host's network, as was expected: %s", t.plain(s))

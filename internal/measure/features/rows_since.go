@@ -110,8 +110,7 @@ func sinceRows() []Feature {
 			"docker": readOnly("--read-only"), "podman": readOnly("--read-only", "--read-only-tmpfs=false"), "containerd": readOnly("--read-only"),
 			"apptainer": readOnly(), "charliecloud": readOnly(),
 			"lxd": func(t *try) {
-				name := t.b.fresh()
-				t.cleanAll(t.b.hand.remove(name))
+				name := t.container()
 				t.must(t.b.hand.cmd("init", "--quiet", "--config", "user."+t.b.label(), t.image(), name)...)
 				t.asked(t.b.hand.cmd("config", "device", "override", name, "root", "readonly=true")...)
 				t.asked(t.b.hand.cmd("start", name)...)

@@ -156,9 +156,7 @@ func (t *try) noise() []byte {
 
 func (t *try) sample(name string, make func(v1.Image) (v1.Image, error)) *sample {
 	s, err := t.b.samples.get(t.ctx, name, make)
-	if err != nil {
-		t.untried("making the image for it: %v", err)
-	}
+	t.need("making the image for it", err)
 	return s
 }
 
@@ -206,9 +204,7 @@ func (s *sample) dockerArchive(t *try, tag string) string {
 	if err == nil {
 		err = tarball.WriteToFile(p, ref, s.Image)
 	}
-	if err != nil {
-		t.untried("writing a docker archive: %v", err)
-	}
+	t.need("writing a docker archive", err)
 	return p
 }
 
@@ -224,9 +220,7 @@ func (s *sample) layout(t *try) string {
 	if err == nil {
 		err = p.AppendImage(s.Image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": "latest"}))
 	}
-	if err != nil {
-		t.untried("writing an OCI layout: %v", err)
-	}
+	t.need("writing an OCI layout", err)
 	return dir
 }
 
@@ -235,14 +229,10 @@ func (s *sample) ociArchive(t *try) string {
 	dir := s.layout(t)
 	p := filepath.Join(t.dir, s.name+".oci.tar")
 	f, err := os.Create(p)
-	if err != nil {
-		t.untried("writing an OCI archive: %v", err)
-	}
+	t.need("writing an OCI archive", err)
 	w := tar.NewWriter(f)
 	err = errors.Join(w.AddFS(os.DirFS(dir)), w.Close(), f.Close())
-	if err != nil {
-		t.untried("writing an OCI archive: %v", err)
-	}
+	t.need("writing an OCI archive", err)
 	return p
 }
 
@@ -275,8 +265,6 @@ func (s *sample) rootFS(w *tar.Writer, prefix string) error {
 // gives the reference by plain HTTP.
 func (t *try) publish(s *sample, repo string) string {
 	path := "plimsoll/" + repo + ":" + t.b.kit.RunID
-	if err := t.b.registry.put(t.ctx, path, s.Image); err != nil {
-		t.untried("putting an image into the registry on loopback: %v", err)
-	}
+	t.need("putting an image into the registry on loopback", t.b.registry.put(t.ctx, path, s.Image))
 	return t.b.enter(engine.KindImage, t.b.registry.addr+"/"+path)
 }

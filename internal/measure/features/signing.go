@@ -15,9 +15,7 @@ func simpleSigning(t *try) {
 	env := []string{"HOME=" + home, "GNUPGHOME=" + home + "/gnupg"}
 	signatures := filepath.Join(t.dir, "signatures")
 	for _, d := range []string{home + "/gnupg", signatures} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.untried("making a directory for keys: %v", err)
-		}
+		t.need("making a directory for keys", os.MkdirAll(d, 0o700))
 	}
 	run := func(argv ...string) said { return t.runAs(env, nil, argv...) }
 	prepare := func(argv ...string) {
@@ -61,9 +59,7 @@ func simpleSigning(t *try) {
 		t.untried("tampering with the image failed: %v %v, %d signatures", err, derr, len(signed))
 	}
 	text, err := os.ReadFile(signed[0])
-	if err != nil {
-		t.untried("reading the signature: %v", err)
-	}
+	t.need("reading the signature", err)
 	t.file("signatures/plimsoll/signed@sha256="+digest+"/signature-1", string(text))
 	s := run(b.hand.pull(ref)...)
 	if s.status == 0 {
@@ -90,9 +86,7 @@ func pgpSigning(t *try) {
 		}
 	}
 	data, err := os.ReadFile(t.image())
-	if err != nil {
-		t.untried("reading the image: %v", err)
-	}
+	t.need("reading the image", err)
 	sif := t.file("signed.sif", string(data))
 	prepare("key", "newpair", "--name", "plimsoll", "--email", "plimsoll@localhost", "--comment", "of a run", "--password", "", "--push=false", "--bit-length", "2048")
 	prepare("sign", sif)

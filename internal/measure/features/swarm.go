@@ -21,9 +21,7 @@ func (t *try) swarm() string {
 		}
 		env, err := t.b.engine.Open(t.ctx, t.b.kit, engine.Spec{ID: "features-swarm", Levels: map[string]string{
 			engine.Storage: "vfs", engine.Network: "none", engine.Client: "api"}})
-		if err != nil {
-			t.untried("starting a private daemon, since the user's is not reconfigured: %v", err)
-		}
+		t.need("starting a private daemon, since the user's is not reconfigured", err)
 		t.later(func(ctx context.Context) { _ = env.Close(ctx) }) // what it leaves is found by the sweep
 		d, ok := env.(engine.Daemons)
 		if !ok {

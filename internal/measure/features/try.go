@@ -42,6 +42,13 @@ func (t *try) partial(format string, a ...any) { t.end(record.FeaturePartial, fo
 func (t *try) no(format string, a ...any)      { t.end(record.FeatureNo, format, a...) }
 func (t *try) untried(format string, a ...any) { t.end(record.FeatureUntried, format, a...) }
 
+// need ends the attempt where doing what it needs has failed.
+func (t *try) need(doing string, err error) {
+	if err != nil {
+		t.untried("%s: %v", doing, err)
+	}
+}
+
 // yes ends with what was seen, where that needs a word.
 func (t *try) yes(why string) { t.end(record.FeatureYes, "%s", why) }
 
@@ -83,9 +90,7 @@ func (t *try) hear(env []string, argv ...string) said {
 func (t *try) runAs(env []string, as *credential, argv ...string) said {
 	s := t.b.command(t.ctx, env, as, argv)
 	t.evidence = append(t.evidence, evidence(argv, s))
-	if s.err != nil {
-		t.untried("%s: %v", argv[0], s.err)
-	}
+	t.need(argv[0], s.err)
 	return s
 }
 

@@ -30,11 +30,7 @@ func (m *machine) dissect(pid int, daemons []int, buf []byte) (anatomy, error) {
 	}
 	a := anatomy{group: g, payload: []int{top}}
 	if dir := g.anyDir(); dir != "" {
-		for _, p := range members(dir, maxMembers) {
-			if !slices.Contains(a.payload, p) {
-				a.payload = append(a.payload, p)
-			}
-		}
+		a.payload = union(a.payload, members(dir, maxMembers))
 	} else {
 		a.payload = append(a.payload, m.descendants(top, func(int) bool { return false })...)
 	}
@@ -46,19 +42,11 @@ func (m *machine) dissect(pid int, daemons []int, buf []byte) (anatomy, error) {
 		if !ok || slices.Contains(a.payload, int(st.parent)) {
 			continue
 		}
-		for _, x := range m.chain(p, daemons, buf) {
-			if !slices.Contains(a.monitor, x) {
-				a.monitor = append(a.monitor, x)
-			}
-		}
+		a.monitor = union(a.monitor, m.chain(p, daemons, buf))
 	}
 	// What the monitors keep beside the payload: a pod's pause, a gofer.
 	for _, x := range slices.Clone(a.monitor) {
-		for _, d := range m.descendants(x, func(p int) bool { return slices.Contains(a.payload, p) }) {
-			if !slices.Contains(a.monitor, d) {
-				a.monitor = append(a.monitor, d)
-			}
-		}
+		a.monitor = union(a.monitor, m.descendants(x, func(p int) bool { return slices.Contains(a.payload, p) }))
 	}
 	return a, nil
 }

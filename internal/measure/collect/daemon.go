@@ -86,11 +86,7 @@ func (m *machine) daemonsOf(s Subject) ([]int, error) {
 	}
 	var all []int
 	for _, r := range roots {
-		for _, pid := range m.daemonsBelow(r) {
-			if !slices.Contains(all, pid) {
-				all = append(all, pid)
-			}
-		}
+		all = union(all, m.daemonsBelow(r))
 	}
 	return all, errors.Join(errs...)
 }

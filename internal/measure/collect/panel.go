@@ -4,6 +4,7 @@ package collect
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"plimsoll/internal/record"
@@ -274,11 +275,4 @@ func put(m map[string]string, k, v string) map[string]string {
 }
 
 // reason is an absence without the word for it.
-func reason(err error) string {
-	const mark = "absent: "
-	s := err.Error()
-	if len(s) > len(mark) && s[:len(mark)] == mark {
-		return s[len(mark):]
-	}
-	return s
-}
+func reason(err error) string { return strings.TrimPrefix(err.Error(), errAbsent.Error()+": ") }

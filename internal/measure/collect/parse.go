@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"math"
+	"slices"
 )
 
 // The parsers of the sampled path. They allocate nothing, take any bytes, and
@@ -146,12 +147,7 @@ type device struct{ major, minor int64 }
 
 // counted says whether a disk counts: with no list, all do.
 func counted(disks []device, d device) bool {
-	for _, x := range disks {
-		if x == d {
-			return true
-		}
-	}
-	return len(disks) == 0
+	return len(disks) == 0 || slices.Contains(disks, d)
 }
 
 // cutDevice cuts "8:16" off.

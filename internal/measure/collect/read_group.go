@@ -160,11 +160,10 @@ func openGroupBlock(t *target) (instrument, error) {
 			return ok
 		})
 	}
-	in, err := openEmpty(dir+"/blkio.throttle.io_service_bytes_recursive", func(b []byte, out []int64) (ok bool) {
+	return openEmpty(dir+"/blkio.throttle.io_service_bytes_recursive", func(b []byte, out []int64) (ok bool) {
 		out[0], out[1], ok = parseBlkio(b, disks)
 		return ok
 	})
-	return in, err
 }
 
 // openEmpty is for a file that is empty where there is nothing to say.

@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -103,19 +104,10 @@ func openHostNetwork(t *target) (instrument, error) {
 		h.received, h.sent = append(h.received, r), append(h.sent, s)
 		if err1 != nil || err2 != nil {
 			h.close()
-			return nil, fmt.Errorf("watching interface %s: %w", nic, first(err1, err2))
+			return nil, fmt.Errorf("watching interface %s: %w", nic, cmp.Or(err1, err2))
 		}
 	}
 	return h, nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (h *hostNetwork) read(out []int64, buf []byte) error {

@@ -5,7 +5,6 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +15,6 @@ import (
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/storage"
-	"plimsoll/internal/record"
 )
 
 // Book holds the windows that are open. It is what answers, with or without a
@@ -133,7 +131,7 @@ func (b *Book) Begin(ctx context.Context, ask BeginAsk) (*BeginAnswer, error) {
 	w.before, errs = storage.Read(ctx, b.machine, b.sources, ask.Job)
 	w.remarks = failures(errs)
 	w.begun = now()
-	id := newID()
+	id := rand.Text()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open[id] = w
@@ -163,7 +161,9 @@ func (b *Book) End(ctx context.Context, ask EndAsk) (*Window, error) {
 	out := &Window{Begun: w.begun, Ended: now()}
 	after, errs := storage.Read(ctx, b.machine, b.sources, w.job)
 	if w.watch != nil {
-		out.Series = series(w.watch.End(w.begun), b.name)
+		s := w.watch.End(w.begun)
+		s.Collector = "agent-" + b.name
+		out.Series = &s.Series
 	}
 	out.Sources, out.Remarks = storage.Counted(b.sources, w.before, after)
 	for _, r := range append(w.remarks, failures(errs)...) {
@@ -183,18 +183,4 @@ func failures(errs map[string]error) []string {
 		}
 	}
 	return out
-}
-
-func series(s *collect.Series, name string) *record.Series {
-	if s == nil {
-		return nil
-	}
-	s.Collector = "agent-" + name
-	return &s.Series
-}
-
-func newID() string {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // never fails: the Go runtime ends the program instead
-	return hex.EncodeToString(b)
 }

@@ -7,9 +7,5 @@ import "net/http"
 // about says which sources of counters this machine has.
 func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 	a, err := s.book.About(r.Context())
-	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
-		return
-	}
-	answer(w, http.StatusOK, a)
+	reply(w, a, err)
 }

@@ -2,10 +2,7 @@
 
 package agent
 
-import (
-	"errors"
-	"net/http"
-)
+import "net/http"
 
 // begin opens a window. It answers when the counters have been read: what the
 // client does after the answer is in the window.
@@ -19,12 +16,5 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := s.book.Begin(r.Context(), ask)
-	switch {
-	case errors.Is(err, errFull):
-		refuse(w, http.StatusTooManyRequests, err.Error())
-	case err != nil:
-		refuse(w, http.StatusInternalServerError, err.Error())
-	default:
-		answer(w, http.StatusOK, a)
-	}
+	reply(w, a, err)
 }

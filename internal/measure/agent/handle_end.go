@@ -2,10 +2,7 @@
 
 package agent
 
-import (
-	"errors"
-	"net/http"
-)
+import "net/http"
 
 // end closes a window and says what was counted in it.
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {
@@ -14,12 +11,5 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := s.book.End(r.Context(), ask)
-	switch {
-	case errors.Is(err, errUnknown):
-		refuse(w, http.StatusNotFound, err.Error())
-	case err != nil:
-		refuse(w, http.StatusInternalServerError, err.Error())
-	default:
-		answer(w, http.StatusOK, a)
-	}
+	reply(w, a, err)
 }

@@ -85,6 +85,20 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
+// reply answers with what the book has given, or with why it has not.
+func reply(w http.ResponseWriter, v any, err error) {
+	switch {
+	case errors.Is(err, errFull):
+		refuse(w, http.StatusTooManyRequests, err.Error())
+	case errors.Is(err, errUnknown):
+		refuse(w, http.StatusNotFound, err.Error())
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, err.Error())
+	default:
+		answer(w, http.StatusOK, v)
+	}
+}
+
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -2,7 +2,11 @@
 
 package collect
 
-import "plimsoll/internal/record"
+import (
+	"slices"
+
+	"plimsoll/internal/record"
+)
 
 // Series is a finished series.
 type Series struct {
@@ -47,11 +51,7 @@ func highest(v []int64) (int64, bool) {
 	if len(v) == 0 {
 		return 0, false
 	}
-	top := v[0]
-	for _, n := range v {
-		top = max(top, n)
-	}
-	return top, true
+	return slices.Max(v), true
 }
 
 // sunk is how far a level went below where it was at first.
@@ -59,9 +59,5 @@ func sunk(v []int64) (int64, bool) {
 	if len(v) < 2 {
 		return 0, false
 	}
-	low := v[0]
-	for _, n := range v {
-		low = min(low, n)
-	}
-	return v[0] - low, true
+	return v[0] - slices.Min(v), true
 }

@@ -115,16 +115,12 @@ func (c *Client) Job(ctx context.Context, id string) (Job, error) {
 // one is the job of this number; of several, as after it was queued again, the
 // last.
 func one(jobs []Job, id string) (Job, bool) {
-	var found *Job
-	for i := range jobs {
-		if jobs[i].ID == id {
-			found = &jobs[i]
+	for _, j := range slices.Backward(jobs) {
+		if j.ID == id {
+			return j, true
 		}
 	}
-	if found == nil {
-		return Job{}, false
-	}
-	return *found, true
+	return Job{}, false
 }
 
 // Named are the jobs of this name that have not been forgotten.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -201,7 +200,7 @@ func (l *Ledger) Log(job string) string { return filepath.Join(JobsDir(l.Dir), "
 // down; false while it has not.
 func (l *Ledger) End(job string) (int, bool) {
 	data, err := os.ReadFile(filepath.Join(JobsDir(l.Dir), "end-"+job))
-	if errors.Is(err, fs.ErrNotExist) || err != nil {
+	if err != nil {
 		return 0, false
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(data)))

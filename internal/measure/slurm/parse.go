@@ -3,6 +3,7 @@ package slurm
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -121,12 +122,9 @@ type Node struct{ Name, State string }
 
 // Bad says whether a node can carry no job.
 func (n Node) Bad() bool {
-	for _, bad := range []string{"down", "drain", "fail", "error", "unknown", "power", "maint", "reboot"} {
-		if strings.HasPrefix(n.State, bad) {
-			return true
-		}
-	}
-	return strings.HasSuffix(n.State, "*") // it does not answer
+	bad := []string{"down", "drain", "fail", "error", "unknown", "power", "maint", "reboot"}
+	return slices.ContainsFunc(bad, func(word string) bool { return strings.HasPrefix(n.State, word) }) ||
+		strings.HasSuffix(n.State, "*") // it does not answer
 }
 
 // parseNodes reads sinfo -N -o '%N|%T'. A node of several partitions has a line

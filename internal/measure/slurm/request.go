@@ -123,6 +123,5 @@ func (c *Client) Submit(ctx context.Context, r *Request, run, log, script string
 	if err != nil {
 		return "", err
 	}
-	id, err := parseSubmitted(text)
-	return id, err
+	return parseSubmitted(text)
 }

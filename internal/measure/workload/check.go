@@ -91,13 +91,10 @@ func (c *checker) parameter(p *parameter) {
 
 // when checks that levels by parameter are of this workload.
 func (c *checker) when(s yamlfile.Settings, what string) {
-	names := make([]string, len(c.f.Parameters))
-	for i, p := range c.f.Parameters {
-		names[i] = p.name.Text
-	}
+	names := c.f.parameterNames()
 	for _, a := range s {
-		i := slices.Index(names, a.Key.Text)
-		if i < 0 {
+		p := c.f.parameter(a.Key.Text)
+		if p == nil {
 			if len(names) == 0 {
 				c.Add(a.Key.At, fmt.Sprintf("%s has a parameter %s", what, yamlfile.Quote(a.Key.Text)), "none: the workload has no parameters")
 			} else {
@@ -105,12 +102,8 @@ func (c *checker) when(s yamlfile.Settings, what string) {
 			}
 			continue
 		}
-		p := &c.f.Parameters[i]
+		valid := texts(p.Levels.List)
 		for _, l := range a.Levels.List {
-			valid := make([]string, len(p.Levels.List))
-			for k, x := range p.Levels.List {
-				valid[k] = x.Text
-			}
 			if !slices.Contains(valid, l.Text) && !(p.Number.at.Given() && Number{p.Number.Min.N, p.Number.Max.N}.Has(l.Text)) {
 				c.Unknown(l.At, a.Key.Text, l.Text, valid)
 			}
@@ -187,10 +180,7 @@ func (c *checker) levels(top yamlfile.Pos) {
 	var lists [][]string
 	n := 1
 	for _, p := range c.f.Parameters {
-		var list []string
-		for _, l := range p.Levels.List {
-			list = append(list, l.Text)
-		}
+		list := texts(p.Levels.List)
 		if p.Number.at.Given() {
 			list = append(list, strconv.FormatInt(p.Number.Min.N, 10), strconv.FormatInt(p.Number.Max.N, 10))
 		}

@@ -105,10 +105,7 @@ var isEnv = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`).MatchString
 
 // references checks what ${…} names, and the conditions on the way.
 func (c *checker) references(r *role, before []*role) {
-	var valid []string
-	for _, p := range c.f.Parameters {
-		valid = append(valid, p.name.Text)
-	}
+	valid := c.f.parameterNames()
 	for _, b := range before {
 		valid = append(valid, b.name.Text+addressOf)
 	}

@@ -132,11 +132,7 @@ func quoted(s string) string {
 func conditions(when yamlfile.Settings) string {
 	parts := make([]string, len(when))
 	for i, a := range when {
-		levels := make([]string, len(a.Levels.List))
-		for k, l := range a.Levels.List {
-			levels[k] = l.Text
-		}
-		parts[i] = a.Key.Text + "=" + strings.Join(levels, "|")
+		parts[i] = a.Key.Text + "=" + strings.Join(texts(a.Levels.List), "|")
 	}
 	return strings.Join(parts, ", ")
 }

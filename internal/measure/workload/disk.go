@@ -47,17 +47,12 @@ func (f *document) room(params map[string]string) int64 {
 // diskOf checks that the room is of parameters that are sizes or numbers.
 func (c *checker) diskOf() {
 	for _, w := range c.f.Needs.DiskOf.List {
-		i := -1
-		for k := range c.f.Parameters {
-			if c.f.Parameters[k].name.Text == w.Text {
-				i = k
-			}
-		}
-		if i < 0 {
+		p := c.f.parameter(w.Text)
+		if p == nil {
 			c.Add(w.At, fmt.Sprintf("disk-of names the parameter %s, and the workload has none of that name", w.Text), "a parameter")
 			continue
 		}
-		for _, l := range c.f.Parameters[i].Levels.List {
+		for _, l := range p.Levels.List {
 			if _, ok := bytesOf(l.Text); !ok {
 				c.Add(w.At, fmt.Sprintf("disk-of names the parameter %s, whose level %s is no size", w.Text, l.Text), "sizes, such as 64M or 11.9MB, or numbers")
 			}

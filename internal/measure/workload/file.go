@@ -1,6 +1,10 @@
 package workload
 
-import "plimsoll/internal/common/yamlfile"
+import (
+	"slices"
+
+	"plimsoll/internal/common/yamlfile"
+)
 
 // A document is a workload as it stands in its file. As with studies, these
 // types are the format: the reader is driven by them, and the JSON Schema is
@@ -129,6 +133,31 @@ func (x *numberRange) Place(at yamlfile.Pos) { x.at = at }
 func (m *metric) Place(at yamlfile.Pos)      { m.at = at }
 func (x *lack) Place(at yamlfile.Pos)        { x.at = at }
 func (x *conditional) Place(at yamlfile.Pos) { x.at = at }
+
+// parameter is the one of this name; nil where there is none.
+func (f *document) parameter(name string) *parameter {
+	i := slices.IndexFunc(f.Parameters, func(p parameter) bool { return p.name.Text == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Parameters[i]
+}
+
+func (f *document) parameterNames() []string {
+	var names []string
+	for _, p := range f.Parameters {
+		names = append(names, p.name.Text)
+	}
+	return names
+}
+
+func texts(words []yamlfile.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out
+}
 
 // HasFile says whether the workload came from a file, so that it has a working
 // directory and steps.

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"plimsoll/internal/common/yamlfile"
@@ -76,7 +75,7 @@ func (c *checker) launch() {
 			c.Add(a.At, err.Error(), `"}", or "$${" for the characters themselves`)
 		}
 		for _, n := range names {
-			if !slices.ContainsFunc(f.Parameters, func(p parameter) bool { return p.name.Text == n }) {
+			if f.parameter(n) == nil {
 				c.Add(a.At, "unknown reference "+yamlfile.Quote(n), "a parameter of the workload")
 			}
 		}
@@ -92,10 +91,7 @@ func (c *checker) launch() {
 			c.Add(at, "launch stands beside "+x.what, "run alone: every rank would do the rest as well")
 		}
 	}
-	for _, p := range f.Parameters {
-		if p.name.Text != libraryParameter {
-			continue
-		}
+	if p := f.parameter(libraryParameter); p != nil {
 		if !f.Launch.Program.On {
 			c.Add(p.name.At, "there is a parameter "+libraryParameter+" without the MPI program of ours", "launch: {program: true}: only that says from inside which library it has loaded")
 		}

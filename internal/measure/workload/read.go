@@ -41,9 +41,7 @@ func (f *document) workload(path string, data []byte) Workload {
 		Detached: f.Needs.Detached.On, Needs: f.needs(nil), Path: path, Source: string(data), file: f,
 	}
 	for _, p := range f.Parameters {
-		for _, l := range p.Levels.List {
-			w.Parameters[p.name.Text] = append(w.Parameters[p.name.Text], l.Text)
-		}
+		w.Parameters[p.name.Text] = texts(p.Levels.List)
 		if p.Number.at.Given() {
 			w.Numbers[p.name.Text] = Number{p.Number.Min.N, p.Number.Max.N}
 		}

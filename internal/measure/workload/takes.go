@@ -2,7 +2,6 @@ package workload
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,16 +87,12 @@ func (c *checker) takes(t *taking) {
 		c.Add(t.Time.At, "time is 0", "a time above 0")
 	}
 	for _, name := range t.By {
-		i := slices.IndexFunc(c.f.Parameters, func(p parameter) bool { return p.name.Text == name.Text })
-		if i < 0 {
-			names := make([]string, len(c.f.Parameters))
-			for k, p := range c.f.Parameters {
-				names[k] = p.name.Text
-			}
-			c.Unknown(name.At, "parameter", name.Text, names)
+		p := c.f.parameter(name.Text)
+		if p == nil {
+			c.Unknown(name.At, "parameter", name.Text, c.f.parameterNames())
 			continue
 		}
-		for _, l := range c.f.Parameters[i].Levels.List {
+		for _, l := range p.Levels.List {
 			if _, ok := amount(l.Text); !ok {
 				c.Add(name.At, "by has the parameter "+yamlfile.Quote(name.Text)+", of which a level is "+yamlfile.Quote(l.Text), "a parameter whose levels are numbers or sizes")
 				break

@@ -72,18 +72,7 @@ func (s *samples) get(ctx context.Context, name string, make func(base v1.Image)
 	if err != nil {
 		return nil, err
 	}
-	index, err := layout.ImageIndexFromPath(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := index.IndexManifest()
-	if err != nil {
-		return nil, err
-	}
-	if len(m.Manifests) != 1 {
-		return nil, fmt.Errorf("the layout of busybox holds %d images, expected one", len(m.Manifests))
-	}
-	base, err := index.Image(m.Manifests[0].Digest)
+	base, err := image.OnlyImage(path)
 	if err != nil {
 		return nil, err
 	}

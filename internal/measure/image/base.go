@@ -110,10 +110,7 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 	if err := mkdirAll(s.dir, parent, innerMode); err != nil {
 		return err
 	}
-	if err := removeStale(parent, ".new-"+baseName(name)+"-*"); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(parent, ".new-"+baseName(name)+"-")
+	tmp, err := unfinished(parent, baseName(name))
 	if err != nil {
 		return err
 	}
@@ -149,11 +146,17 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 // anyBase takes whatever is there.
 func anyBase(base) bool { return true }
 
-// removeStale removes what a killed process has left half made.
-func removeStale(dir, pattern string) error {
-	stale, err := filepath.Glob(filepath.Join(dir, pattern))
+// unfinished makes a directory below dir in which something is made before it is
+// moved to its place. What a killed process has left half made is removed: the
+// caller holds its lock.
+func unfinished(dir, name string) (string, error) {
+	prefix := ".new-" + name + "-"
+	stale, err := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, d := range stale {
 		err = errors.Join(err, os.RemoveAll(d))
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, prefix)
 }

@@ -71,7 +71,7 @@ func TestDebian(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "etc/resolv.conf")); err != nil || len(text) != 0 {
 		t.Errorf("/etc/resolv.conf is the host's: %q %v", text, err)
 	}
-	layout, err := onlyImage(mustPath(t, s, "debian", OCILayout))
+	layout, err := OnlyImage(mustPath(t, s, "debian", OCILayout))
 	require.NoError(t, err)
 	layers, err := layout.Layers()
 	if err != nil || len(layers) != 2 {
@@ -237,9 +237,9 @@ func TestToolbox(t *testing.T) {
 			t.Errorf("%s is checked against its source's time (%v)", p, err)
 		}
 	}
-	low, err := onlyImage(mustPath(t, s, "debian", OCILayout))
+	low, err := OnlyImage(mustPath(t, s, "debian", OCILayout))
 	require.NoError(t, err)
-	high, err := onlyImage(mustPath(t, s, "toolbox", OCILayout))
+	high, err := OnlyImage(mustPath(t, s, "toolbox", OCILayout))
 	require.NoError(t, err)
 	a, err := low.Layers()
 	require.NoError(t, err)

@@ -116,12 +116,7 @@ func (s *Store) make(ctx context.Context, name string, t *content, f Format, fro
 	if err := mkdirAll(s.dir, home, innerMode); err != nil {
 		return seal{}, err
 	}
-	// We hold the item's lock: what is half made was left by a killed process.
-	unfinished := ".new-" + filepath.Base(p) + "-"
-	if err := removeStale(home, unfinished+"*"); err != nil {
-		return seal{}, err
-	}
-	tmp, err := os.MkdirTemp(home, unfinished)
+	tmp, err := unfinished(home, filepath.Base(p))
 	if err != nil {
 		return seal{}, err
 	}
@@ -144,7 +139,7 @@ func (s *Store) make(ctx context.Context, name string, t *content, f Format, fro
 		}
 	case DockerArchive:
 		var img v1.Image
-		if img, err = onlyImage(from); err == nil {
+		if img, err = OnlyImage(from); err == nil {
 			err = writeDockerArchive(made, img, s.Tag(name, s.opts.RunID))
 		}
 	case Directory:
@@ -223,8 +218,8 @@ func itemSum(p string, f Format) (string, error) {
 	return "sha256:" + sum, err
 }
 
-// onlyImage reads the one image of an OCI layout.
-func onlyImage(dir string) (v1.Image, error) {
+// OnlyImage reads the one image of an OCI layout.
+func OnlyImage(dir string) (v1.Image, error) {
 	idx, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
 		return nil, fmt.Errorf("reading the OCI layout %s: %w", dir, err)

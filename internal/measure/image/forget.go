@@ -69,9 +69,7 @@ func (s *Store) forget(gone func(runID string) bool) (ids []string, err error) {
 				seen[e.Name()], ids = true, append(ids, e.Name())
 			}
 		}
-		if err := dir.Close(); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, dir.Close())
 		if left == 0 {
 			_ = os.Remove(filepath.Join(s.dir, at, runsDir)) // another run may have come
 		}

@@ -36,7 +36,7 @@ func TestSameTreeInEveryFormat(t *testing.T) {
 		want := mustGet(t, s, d.Name)
 		for f, unpack := range map[Format]func(t *testing.T, p, out string) (skip func(string) bool){
 			OCILayout: func(t *testing.T, p, out string) func(string) bool {
-				img, err := onlyImage(p)
+				img, err := OnlyImage(p)
 				require.NoError(t, err)
 				if h, err := img.Digest(); err != nil || h.String() != want.Digest {
 					t.Errorf("the layout holds %v (%v), Get says %s", h, err, want.Digest)

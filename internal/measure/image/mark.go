@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -125,7 +126,7 @@ func formats(dir string) (ours, sealed bool) {
 			continue // a kill left it
 		}
 		plain := strings.TrimSuffix(name, ".seal")
-		if !slices.Contains(allNames(), plain) {
+		if !slices.Contains(slices.Collect(maps.Values(baseNames)), plain) {
 			return false, false
 		}
 		if plain != name {
@@ -135,12 +136,4 @@ func formats(dir string) (ours, sealed bool) {
 		}
 	}
 	return true, sealed
-}
-
-func allNames() []string {
-	var out []string
-	for _, n := range baseNames {
-		out = append(out, n)
-	}
-	return out
 }

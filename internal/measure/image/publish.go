@@ -17,7 +17,7 @@ func (r *Registry) Publish(ctx context.Context, images Provider, imageName, runI
 	if err != nil {
 		return nil, err
 	}
-	from, err := onlyImage(layout)
+	from, err := OnlyImage(layout)
 	if err != nil {
 		return nil, &Error{Text: "putting the image " + imageName + " into the registry of the run", Err: err}
 	}

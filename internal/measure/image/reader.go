@@ -106,11 +106,7 @@ func linkFor(from, to string) error {
 
 // remake unpacks a tree beside its place and moves it there.
 func remake(to string, t tree) (err error) {
-	unfinished := ".new-" + filepath.Base(to) + "-"
-	if err := removeStale(filepath.Dir(to), unfinished+"*"); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(to), unfinished)
+	tmp, err := unfinished(filepath.Dir(to), filepath.Base(to))
 	if err != nil {
 		return err
 	}

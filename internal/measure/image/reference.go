@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -199,13 +200,8 @@ func (x *extraction) tree() (tree, error) {
 	}
 	out := tree{x.found["/"]}
 	delete(x.found, "/")
-	paths := make([]string, 0, len(x.found))
-	for p := range x.found {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
 	placed := map[string]entry{}
-	for _, p := range paths {
+	for _, p := range slices.Sorted(maps.Keys(x.found)) {
 		e := x.found[p]
 		e.path = x.real(p)
 		if old, ok := placed[e.path]; ok && old.kind == kindDir && e.kind == kindDir {
@@ -225,9 +221,7 @@ func (x *extraction) tree() (tree, error) {
 			}
 		}
 	}
-	for _, e := range placed {
-		out = append(out, e)
-	}
+	out = slices.AppendSeq(out, maps.Values(placed))
 	slices.SortFunc(out, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 	return out, nil
 }

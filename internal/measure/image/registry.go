@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -49,10 +48,8 @@ func StartRegistry(dir string) (*Registry, error) {
 	if err != nil {
 		return nil, &Error{Text: "starting the registry of the run on loopback", Err: err}
 	}
-	token := make([]byte, 16)
-	_, _ = rand.Read(token) // never fails: the Go runtime ends the program instead
 	r := &Registry{
-		addr: listener.Addr().String(), token: hex.EncodeToString(token), dir: dir,
+		addr: listener.Addr().String(), token: rand.Text(), dir: dir,
 		inner:   registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithBlobHandler(registry.NewDiskBlobHandler(dir))),
 		traffic: Traffic{Blobs: map[string]int64{}},
 		images:  map[string]*Published{},

@@ -55,10 +55,8 @@ var dropped = map[string]bool{"/etc/machine-id": true, "/etc/hostname": true, "/
 // ofNoInstallation says what of an installed distribution does not belong
 // into an image.
 func ofNoInstallation(p string) bool {
-	for _, dir := range emptied {
-		if strings.HasPrefix(p, dir+"/") {
-			return true
-		}
+	if slices.ContainsFunc(emptied, func(dir string) bool { return strings.HasPrefix(p, dir+"/") }) {
+		return true
 	}
 	name := path.Base(p)
 	switch path.Dir(p) {

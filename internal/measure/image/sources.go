@@ -2,6 +2,7 @@ package image
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func thisDistribution(root string) (distribution, error) {
 		}
 	}
 	if d.ID != "debian" && d.ID != "ubuntu" {
-		return d, fmt.Errorf("this is %s, which has no Debian packages", first(d.Pretty, d.ID, "an unknown distribution"))
+		return d, fmt.Errorf("this is %s, which has no Debian packages", cmp.Or(d.Pretty, d.ID, "an unknown distribution"))
 	}
 	files := []string{filepath.Join(root, "etc/apt/sources.list")}
 	for _, ending := range []string{"*.list", "*.sources"} {
@@ -135,13 +136,4 @@ func parseSources(text, suite string) source {
 // webAddress: debootstrap knows these, but not apt's mirror lists.
 func webAddress(uri string) bool {
 	return strings.HasPrefix(uri, "http://") || strings.HasPrefix(uri, "https://") || strings.HasPrefix(uri, "file:/")
-}
-
-func first(s ...string) string {
-	for _, v := range s {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -172,7 +172,7 @@ func TestDamageIsNoticed(t *testing.T) {
 		if got := mustGet(t, storeIn(t, dir, Options{}), "payload"); !reflect.DeepEqual(got, want) {
 			t.Errorf("after it: %+v, want %+v", got, want)
 		}
-		if _, err := onlyImage(p); err != nil {
+		if _, err := OnlyImage(p); err != nil {
 			t.Error(err)
 		}
 	})

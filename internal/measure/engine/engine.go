@@ -339,3 +339,13 @@ func Reason(err error) (text, fix string) {
 	plain.Fix = ""
 	return strings.Replace(err.Error(), e.Error(), plain.Error(), 1), e.Fix
 }
+
+// Pause lets time pass; false where ctx is over before.
+func Pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -137,10 +137,7 @@ func (a *ramp) wait(ctx context.Context, d time.Duration) {
 	if a.o.virtual || d <= 0 {
 		return
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+	engine.Pause(ctx, d)
 }
 
 // fill writes the series. What it comes to is derived by whoever reads it.

@@ -23,10 +23,8 @@ func (s *site) settle(ctx context.Context, o *openEnv, t *record.Trial) error {
 		return ctx.Err()
 	}
 	if p := s.rec.Protocol.PauseNS; p > 0 {
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, time.Duration(p)) {
 			return ctx.Err()
-		case <-time.After(time.Duration(p)):
 		}
 	}
 	if s.cold() {

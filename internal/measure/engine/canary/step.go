@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -128,10 +129,8 @@ func removeWhenEmpty(ctx context.Context, path string) error {
 		if !errors.Is(err, unix.EBUSY) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 10*time.Millisecond) {
 			return err
-		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -20,10 +21,8 @@ func (p *Plan) insist(ctx context.Context, l Runner, job *probe.JobResult, until
 	last := len(p.Steps) - 1
 	again := p.Steps[last].Again
 	for again != nil && !job.TimedOut && last < len(job.Commands) && again(job.Commands[last]) {
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, againPoll) {
 			return ctx.Err()
-		case <-time.After(againPoll):
 		}
 		left := time.Until(until)
 		if left <= 0 {

@@ -8,6 +8,8 @@ import (
 	apievents "github.com/containerd/containerd/api/events"
 	"github.com/containerd/containerd/v2/core/events"
 	"github.com/containerd/typeurl/v2"
+
+	"plimsoll/internal/measure/engine"
 )
 
 // oomWatch notes in which containers of ours the kernel killed for want of
@@ -33,10 +35,7 @@ func (w *oomWatch) follow(ctx context.Context, d *daemon) {
 	for ctx.Err() == nil {
 		envelopes, errs := d.Subscribe(ctx, `topic=="/tasks/oom",namespace==`+d.namespace)
 		w.collect(envelopes, errs)
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+		engine.Pause(ctx, 200*time.Millisecond)
 	}
 }
 
@@ -70,10 +69,8 @@ func (w *oomWatch) killed(ctx context.Context, id string) bool {
 		if seen || time.Now().After(end) {
 			return seen
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 10*time.Millisecond) {
 			return false
-		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

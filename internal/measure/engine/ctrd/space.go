@@ -86,10 +86,8 @@ func (s *Space) Remove(ctx context.Context) error {
 		if err == nil || errdefs.IsNotFound(err) {
 			continue
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 100*time.Millisecond) {
 			return err
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }

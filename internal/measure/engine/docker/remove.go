@@ -36,10 +36,8 @@ func (d *daemon) removeContainer(ctx context.Context, name string) error {
 		if err != nil && !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err) {
 			return d.wrong("removing the container "+name, err)
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 50*time.Millisecond) {
 			return fmt.Errorf("the container %s was still there after %v", name, removeLimit)
-		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }

@@ -169,10 +169,8 @@ func (l *life) halt(ctx context.Context, at string) error {
 		case !says(err, saidBusy, saidDown):
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, busyPoll) {
 			return err
-		case <-time.After(busyPoll):
 		}
 	}
 }
@@ -190,10 +188,8 @@ func (l *life) delete(ctx context.Context, at string) error {
 		if err == nil || !says(err, saidBusy) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, busyPoll) {
 			return err
-		case <-time.After(busyPoll):
 		}
 	}
 }
@@ -223,10 +219,8 @@ func (l *life) Stop(ctx context.Context, stop engine.Stop) error {
 			break
 		}
 		l.Step("stop-asked-again", stamp.Now())
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, busyPoll) {
 			return err
-		case <-time.After(busyPoll):
 		}
 	}
 	if time.Now().After(over) {

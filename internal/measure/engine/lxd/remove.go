@@ -38,10 +38,8 @@ func (d *daemon) removeInstance(ctx context.Context, name string) error {
 		if err == nil || notFound(err) {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 100*time.Millisecond) {
 			return d.wrong("removing the container "+name, errors.Join(halted, err))
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
@@ -186,10 +184,8 @@ func (d *daemon) removePool(ctx context.Context, name string) error {
 		if len(others) > 0 {
 			return fmt.Errorf("%w (used by %s)", err, strings.Join(others, ", "))
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 200*time.Millisecond) {
 			return fmt.Errorf("%w (used by %s)", err, strings.Join(p.UsedBy, ", "))
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
@@ -223,10 +219,8 @@ func listed[T any](ctx context.Context, d *daemon, at string) (list []T, err err
 		if err = d.get(ctx, at, &list, "recursion", "1"); err == nil || i == listings-1 {
 			break
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 100*time.Millisecond) {
 			return nil, err
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 	return list, err

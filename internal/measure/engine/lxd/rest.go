@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -252,10 +253,8 @@ type server struct {
 // "5.0.2 | 7.2".
 func (s *server) lxcVersion() string {
 	names, versions := strings.Split(s.Environment.Driver, " | "), strings.Split(s.Environment.DriverVersion, " | ")
-	for i, n := range names {
-		if n == "lxc" && i < len(versions) {
-			return versions[i]
-		}
+	if i := slices.Index(names, "lxc"); i >= 0 && i < len(versions) {
+		return versions[i]
 	}
 	return ""
 }

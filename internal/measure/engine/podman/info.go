@@ -2,6 +2,7 @@ package podman
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -56,11 +57,8 @@ func (i *info) limits() bool {
 	if !i.Host.Security.Rootless {
 		return true
 	}
-	has := map[string]bool{}
-	for _, c := range i.Host.CgroupControllers {
-		has[c] = true
-	}
-	return i.Host.CgroupVersion == "v2" && has["cpu"] && has["memory"]
+	has := i.Host.CgroupControllers
+	return i.Host.CgroupVersion == "v2" && slices.Contains(has, "cpu") && slices.Contains(has, "memory")
 }
 
 func (i *info) facts() map[string]string {

@@ -45,10 +45,8 @@ func (p *program) monitorGone(ctx context.Context, name string) bool {
 	ctx, cancel := context.WithTimeout(ctx, monitorLimit)
 	defer cancel()
 	for len(p.monitor(name).Find()) > 0 {
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 5*time.Millisecond) {
 			return false
-		case <-time.After(5 * time.Millisecond):
 		}
 	}
 	return true

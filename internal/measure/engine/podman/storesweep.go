@@ -86,9 +86,7 @@ func (p *program) removeForGood(ctx context.Context, kit *engine.Kit) error {
 			return err
 		}
 		late := p.endCommands(ctx)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !engine.Pause(ctx, pause) {
 			return ctx.Err()
 		}
 		late = p.endCommands(ctx) || late

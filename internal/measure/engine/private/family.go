@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/thread"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -157,10 +158,8 @@ func (n *note) kill(ctx context.Context) error {
 		if len(left) == 0 {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 10*time.Millisecond) {
 			return fmt.Errorf("these processes of the private daemon %s do not end: %v", n.label(), left)
-		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
@@ -168,10 +167,8 @@ func (n *note) kill(ctx context.Context) error {
 // wait waits until the processes of a daemon have ended by themselves.
 func (n *note) wait(ctx context.Context) {
 	for len(n.family()) > 0 {
-		select {
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 20*time.Millisecond) {
 			return
-		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }

@@ -33,13 +33,22 @@ func AllUsable(table map[string][]string) map[string][]Level {
 // LevelsBy looks at each level of an adapter's table: a missing one has the reason
 // of an error, and its advice.
 func LevelsBy(table map[string][]string, look func(factor, level string) error) map[string][]Level {
+	return LevelsUnless(table, func(factor, level string) (reason, fix string) {
+		if err := look(factor, level); err != nil {
+			return Reason(err)
+		}
+		return "", ""
+	})
+}
+
+// LevelsUnless is LevelsBy where why gives the reason itself, "" where there is none.
+func LevelsUnless(table map[string][]string, why func(factor, level string) (reason, fix string)) map[string][]Level {
 	all := AllUsable(table)
 	for factor, levels := range all {
 		for i := range levels {
-			if err := look(factor, levels[i].Name); err != nil {
-				levels[i].Reason, levels[i].Fix = Reason(err)
-				levels[i].Usable = false
-			}
+			l := &levels[i]
+			l.Reason, l.Fix = why(factor, l.Name)
+			l.Usable = l.Reason == ""
 		}
 	}
 	return all

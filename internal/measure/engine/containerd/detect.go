@@ -58,14 +58,9 @@ func (e *Engine) detectBuilt(ctx context.Context, kit *engine.Kit) engine.Detect
 
 // levels tells which levels can be had with a daemon's plug-ins, or privately.
 func (e *Engine) levels(det *engine.Detection, kit *engine.Kit, plugins plugins) {
-	for factor, levels := range e.Info().Levels {
-		for _, name := range levels {
-			l := engine.Level{Name: name}
-			l.Reason, l.Fix = possible(kit, plugins, factor, name)
-			l.Usable = l.Reason == ""
-			det.Levels[factor] = append(det.Levels[factor], l)
-		}
-	}
+	det.Levels = engine.LevelsUnless(e.Info().Levels, func(factor, level string) (reason, fix string) {
+		return possible(kit, plugins, factor, level)
+	})
 }
 
 // possible says why a level can't be had, and what would help.

@@ -105,14 +105,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	}
 	d.Usable = true
 	d.Facts["runtime"], d.Facts["runtime-version"] = "lxc", d.Version
-	for factor, names := range e.Info().Levels {
-		for _, name := range names {
-			l := engine.Level{Name: name}
-			l.Reason, l.Fix = impossible(factor, name)
-			l.Usable = l.Reason == ""
-			d.Levels[factor] = append(d.Levels[factor], l)
-		}
-	}
+	d.Levels = engine.LevelsUnless(e.Info().Levels, impossible)
 	return d
 }
 

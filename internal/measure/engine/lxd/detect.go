@@ -68,15 +68,9 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	defer d.close()
 	det.Usable, det.Where, det.Version = true, d.socket, s.Environment.ServerVersion
 	det.Facts = serverFacts(s)
-	det.Levels = map[string][]engine.Level{}
-	for factor, names := range e.Info().Levels {
-		for _, name := range names {
-			l := engine.Level{Name: name, Usable: true}
-			l.Reason, l.Fix = e.impossible(kit, s, factor, name)
-			l.Usable = l.Reason == ""
-			det.Levels[factor] = append(det.Levels[factor], l)
-		}
-	}
+	det.Levels = engine.LevelsUnless(e.Info().Levels, func(factor, level string) (reason, fix string) {
+		return e.impossible(kit, s, factor, level)
+	})
 	return det
 }
 

@@ -111,13 +111,8 @@ func containerOf(known []Containers, p string, holder func() string) (engine str
 }
 
 func checkContainers(r *reading) []record.Remark {
-	mount := r.layout.V2
-	for _, c := range []string{"pids", "memory", "cpu", "devices", "freezer"} {
-		if p := r.layout.V1[c]; p != "" {
-			mount = p
-			break
-		}
-	}
+	v1 := r.layout.V1
+	mount := cmp.Or(v1["pids"], v1["memory"], v1["cpu"], v1["devices"], v1["freezer"], r.layout.V2)
 	if mount == "" {
 		return nil
 	}

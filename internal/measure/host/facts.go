@@ -21,11 +21,7 @@ import (
 func (m Machine) Facts(stateDir string) (record.Host, error) {
 	h := record.Host{More: map[string]string{}}
 	var bad []error
-	note := func(err error) {
-		if err != nil {
-			bad = append(bad, err)
-		}
-	}
+	note := func(err error) { bad = append(bad, err) }
 	more := func(key, value string) {
 		if value != "" {
 			h.More[key] = value

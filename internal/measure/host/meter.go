@@ -48,15 +48,9 @@ func (m Machine) NewMeter() (*Meter, error) {
 // Read gives what has been since the last reading; false where nothing can be
 // told, as of too short a time.
 func (t *Meter) Read() (b Busy, ok bool) {
-	at, waited := t.now(), int64(-1)
-	ticks, known := t.readTicks()
-	if t.cpu != nil {
-		if text, err := t.cpu.read(); err == nil {
-			if us, ok := field(text, "total="); ok {
-				waited = us * 1000
-			}
-		}
-	}
+	at := t.now()
+	ticks, known := t.stat.ticks()
+	waited := t.cpu.total()
 	d, passed := ticks.minus(t.ticks), at.Sub(t.at)
 	b.Waiting = -1
 	if waited >= 0 && t.waited >= 0 && passed > 0 {
@@ -74,17 +68,6 @@ func (t *Meter) Read() (b Busy, ok bool) {
 	}
 	t.ticks, t.waited, t.at = ticks, waited, at
 	return b, ok
-}
-
-func (t *Meter) readTicks() (cpuTicks, bool) {
-	if t.stat == nil {
-		return cpuTicks{}, false
-	}
-	text, err := t.stat.read()
-	if err != nil {
-		return cpuTicks{}, false
-	}
-	return parseTicks(text)
 }
 
 // clamp is a share; counters of the kernel may run backwards a little.

@@ -96,11 +96,8 @@ func parseCPUInfo(r io.Reader) (cpuInfo, error) {
 	if c.Flags == nil {
 		c.Flags = strings.Fields(v["Features"])
 	}
-	for _, k := range []string{"model name", "Model", "cpu model", "uarch", "Hardware"} {
-		if v[k] != "" {
-			c.Model = v[k]
-			return c, nil
-		}
+	if c.Model = cmp.Or(v["model name"], v["Model"], v["cpu model"], v["uarch"], v["Hardware"]); c.Model != "" {
+		return c, nil
 	}
 	if id := v["CPU implementer"]; id != "" {
 		maker := cmp.Or(armImplementers[id], "implementer "+id)
@@ -186,13 +183,4 @@ func missingCaps(set uint64, last int) []string {
 		l = append(l, name)
 	}
 	return l
-}
-
-// parseCmdline splits a command line as /proc/PID/cmdline holds it.
-func parseCmdline(b []byte) []string {
-	s := strings.TrimRight(string(b), "\x00")
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\x00")
 }

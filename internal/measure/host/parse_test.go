@@ -137,7 +137,6 @@ func FuzzParsers(f *testing.F) {
 		chosen(s)
 		isolation(s)
 		containerOf(known, s, func() string { return s })
-		parseCmdline([]byte(s))
 		holdsPath(s, "/a")
 	})
 }

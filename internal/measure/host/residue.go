@@ -88,15 +88,11 @@ func (m Machine) describe(it *Item) bool {
 	if err != nil || st.StartText() != start {
 		return false
 	}
-	it.Detail = ""
 	it.PID, it.Name, it.comm, it.Start = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm), st.Comm, start
 	it.exe, _ = os.Readlink(m.path(dir + "/exe"))
 	it.root, _ = os.Readlink(m.path(dir + "/root"))
-	raw, err := os.ReadFile(m.path(dir + "/cmdline"))
-	if err == nil {
-		it.args = parseCmdline(raw)
-		it.Detail = strings.Join(it.args, " ")
-	}
+	it.args, _ = m.proc().Argv(n)
+	it.Detail = strings.Join(it.args, " ")
 	if st.State == 'Z' {
 		it.Detail = fmt.Sprintf("ended, not yet reaped by its parent %d", st.PPID)
 	}

@@ -70,14 +70,22 @@ func (s *Sampler) now() record.Disturbance {
 		MemoryPressureNS: s.mem.total(),
 		IOPressureNS:     s.io.total(),
 	}
-	if s.stat != nil {
-		if b, err := s.stat.read(); err == nil {
-			if t, ok := parseTicks(b); ok {
-				d.StealNS = t.Steal * nsPerTick
-			}
-		}
+	if t, ok := s.stat.ticks(); ok {
+		d.StealNS = t.Steal * nsPerTick
 	}
 	return d
+}
+
+// ticks reads /proc/stat; false where it can't be had.
+func (k *kfile) ticks() (cpuTicks, bool) {
+	if k == nil {
+		return cpuTicks{}, false
+	}
+	b, err := k.read()
+	if err != nil {
+		return cpuTicks{}, false
+	}
+	return parseTicks(b)
 }
 
 // total reads a counter of microseconds, in nanoseconds; -1 where it can't be had.

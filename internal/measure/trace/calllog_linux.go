@@ -87,9 +87,5 @@ func readCall(cpu int, s []byte) callEvent {
 
 // Close lets go of all of it; nothing is left in the kernel then.
 func (l *callLog) Close() error {
-	errs := []error{l.end(), l.enter.Close(), l.leave.Close()} // closing a nil program does nothing
-	if l.slots != nil {
-		errs = append(errs, l.slots.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(l.end(), l.enter.Close(), l.leave.Close(), l.slots.Close()) // closing a nil program does nothing
 }

@@ -73,11 +73,7 @@ func (l *execLog) end() error { return detach(&l.links) }
 
 // Close lets go of all of it; nothing is left in the kernel then.
 func (l *execLog) Close() error {
-	errs := []error{l.end(), l.program.Close()} // closing a nil program does nothing
-	if l.slots != nil {
-		errs = append(errs, l.slots.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(l.end(), l.program.Close(), l.slots.Close()) // closing a nil program does nothing
 }
 
 // execEvent is one execution.

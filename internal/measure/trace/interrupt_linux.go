@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/cilium/ebpf/asm"
@@ -68,15 +69,11 @@ var (
 // of an interrupt, and of a soft one.
 func interrupting(stack []string) (interrupt, softly bool) {
 	for _, f := range stack {
-		for _, s := range soft {
-			if f == s {
-				return true, true
-			}
+		if slices.Contains(soft, f) {
+			return true, true
 		}
-		for _, h := range hard {
-			if strings.HasPrefix(f, h) {
-				return true, false
-			}
+		if slices.ContainsFunc(hard, func(h string) bool { return strings.HasPrefix(f, h) }) {
+			return true, false
 		}
 	}
 	return false, false

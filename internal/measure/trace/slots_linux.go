@@ -140,8 +140,11 @@ func (s *slots) counter(cpu, at int) *uint64 {
 	return (*uint64)(unsafe.Pointer(&s.head[cpu*headSize+at]))
 }
 
-// Close lets go of the arrays.
+// Close lets go of the arrays. Nil has none.
 func (s *slots) Close() error {
+	if s == nil {
+		return nil
+	}
 	var errs []error
 	for _, b := range [][]byte{s.head, s.slot} {
 		if b != nil {

@@ -90,11 +90,7 @@ func (l *switchLog) end() error { return detach(&l.links) }
 
 // Close lets go of all of it; nothing is left in the kernel then.
 func (l *switchLog) Close() error {
-	errs := []error{l.end(), l.switching.Close(), l.waking.Close()} // closing a nil program does nothing
-	if l.slots != nil {
-		errs = append(errs, l.slots.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(l.end(), l.switching.Close(), l.waking.Close(), l.slots.Close()) // closing a nil program does nothing
 }
 
 // switchEvent is one of them.

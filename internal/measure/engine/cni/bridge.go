@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math/bits"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -28,11 +30,7 @@ func freeSubnet(runID string) (netip.Prefix, error) {
 	_, _ = h.Write([]byte(runID)) // never fails
 	for i := range uint32(256) {
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 213, byte(h.Sum32() + i), 0}), 24)
-		free := true
-		for _, t := range taken {
-			free = free && !p.Overlaps(t)
-		}
-		if free {
+		if !slices.ContainsFunc(taken, p.Overlaps) {
 			return p, nil
 		}
 	}
@@ -74,11 +72,8 @@ func routeOf(line string) (netip.Prefix, bool) {
 	if _, err := fmt.Sscanf(f[1]+" "+f[7], "%x %x", &dst, &mask); err != nil || mask == 0 {
 		return netip.Prefix{}, false
 	}
-	bits := 0
-	for m := mask; m != 0; m >>= 1 {
-		bits += int(m & 1)
-	}
-	return netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(dst), byte(dst >> 8), byte(dst >> 16), byte(dst >> 24)}), bits), true
+	network := netip.AddrFrom4([4]byte{byte(dst), byte(dst >> 8), byte(dst >> 16), byte(dst >> 24)})
+	return netip.PrefixFrom(network, bits.OnesCount32(mask)), true
 }
 
 // removeBridge removes a bridge; one that is not there is gone.

@@ -21,6 +21,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,12 +63,7 @@ func Find(kit *engine.Kit) (string, error) {
 }
 
 func hasAll(dir string) bool {
-	for _, name := range needed {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode()&0o111 == 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(needed, func(name string) bool { return offers(dir, name) != nil })
 }
 
 // plugin is one plug-in with the configuration that it is given.

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -142,12 +143,7 @@ func (n *Network) close(ctx context.Context) error {
 // run's own networks end together.
 func otherBridges(runID string) bool {
 	found, _ := filepath.Glob("/sys/class/net/*/bridge")
-	for _, f := range found {
-		if !ownLink(runID, filepath.Base(filepath.Dir(f))) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(found, func(f string) bool { return !ownLink(runID, filepath.Base(filepath.Dir(f))) })
 }
 
 // Attachment is a network namespace with an address in a network.

@@ -3,6 +3,7 @@ package mpi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,12 +82,7 @@ func Transport(stderr []byte, s Seen) string {
 			seen[name] = true
 		}
 	}
-	var ways []string
-	for name := range seen {
-		ways = append(ways, name)
-	}
-	slices.Sort(ways)
-	if len(ways) > 0 {
+	if ways := slices.Sorted(maps.Keys(seen)); len(ways) > 0 {
 		parts = append(parts, strings.Join(ways, "+"))
 	}
 	for _, name := range []string{"vader", "sm"} {

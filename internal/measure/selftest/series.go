@@ -2,7 +2,9 @@ package selftest
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
@@ -57,11 +59,7 @@ func (s *series) put(env, metric string, block int, v float64) {
 
 // all gives every value of one environment, in no order.
 func (s *series) all(env, metric string) []float64 {
-	var out []float64
-	for _, v := range s.values[env][metric] {
-		out = append(out, v)
-	}
-	return out
+	return slices.Collect(maps.Values(s.values[env][metric]))
 }
 
 // has says whether an environment has a metric at all.

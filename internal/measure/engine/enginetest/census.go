@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,13 +21,6 @@ import (
 // and engines run beside this one, so it counts what bears this run's id or
 // lies in its directory, and not everything.
 type census map[string]bool
-
-// takeCensus is empty at the beginning of a run; what is found then is told
-// apart from what the test leaves.
-func takeCensus(t *testing.T) census {
-	t.Helper()
-	return census{}
-}
 
 // ours finds what bears the run's id: mounts, cgroups, processes.
 func ours(runID, dir string) census {
@@ -62,7 +56,7 @@ func ours(runID, dir string) census {
 // checkGone demands that nothing of the run is left: what the engine says,
 // and what the host shows. The host gets a moment: some engines tear down
 // after their last call has returned.
-func checkGone(t *testing.T, s *suite, before census) {
+func checkGone(t *testing.T, s *suite) {
 	t.Helper()
 	t.Run("nothing left", func(t *testing.T) {
 		removed, kept := engine.Sweep(t.Context(), s.kit, s.engine)
@@ -81,8 +75,7 @@ func checkGone(t *testing.T, s *suite, before census) {
 				t.Errorf("in the engine there still is the %s", l)
 			}
 		}
-		rest := lasting(s.kit, before)
-		for _, r := range rest {
+		for _, r := range Left(s.kit) {
 			t.Errorf("left behind: %s", r)
 		}
 		_ = filepath.WalkDir(s.kit.Dir, func(p string, d fs.DirEntry, err error) error {
@@ -135,25 +128,16 @@ func watchLimits(word, name string, quit <-chan struct{}) engine.Limits {
 	}
 }
 
-// Left lists what bears a kit's run id on the host, or lies mounted in its
-// directory: for tests beside Conformance. The host gets a moment.
-func Left(kit *engine.Kit) []string { return lasting(kit, nil) }
-
 // goneWithin is how long what an engine still tears down may stay: a moment of its
 // own, and many times that where others keep the processors busy.
 const goneWithin = 10 * time.Second
 
-// lasting lists what of a run is there, and was not before, until nothing is.
-func lasting(kit *engine.Kit, before census) (rest []string) {
+// Left lists what bears a kit's run id on the host, or lies mounted in its
+// directory: for tests beside Conformance too. The host gets a moment.
+func Left(kit *engine.Kit) []string {
 	for end := time.Now().Add(goneWithin); ; time.Sleep(20 * time.Millisecond) {
-		rest = nil
-		for k := range ours(kit.RunID, kit.Dir) {
-			if !before[k] {
-				rest = append(rest, k)
-			}
-		}
+		rest := slices.Sorted(maps.Keys(ours(kit.RunID, kit.Dir)))
 		if len(rest) == 0 || time.Now().After(end) {
-			slices.Sort(rest)
 			return rest
 		}
 	}

@@ -36,11 +36,7 @@ func (s *suite) commands(t *testing.T) {
 	if res.Failure != nil || string(res.Stdout) != "Hello World and more\n" || res.Exit == nil || *res.Exit != 0 {
 		t.Fatalf("failure %+v, stdout %q, exit %v", res.Failure, res.Stdout, show(res.Exit))
 	}
-	for _, e := range commandEvents {
-		if res.Events[e] == 0 {
-			t.Errorf("the event %s is missing: %v", e, res.Events)
-		}
-	}
+	stamped(t, res, commandEvents...)
 	ordered(t, res.Events, commandEvents...)
 
 	task = s.tool("/bin/sh", "-c", "echo $PLIMSOLL_TEST; exit 3")

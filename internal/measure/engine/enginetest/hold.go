@@ -106,11 +106,7 @@ func (s *suite) held(t *testing.T) {
 			t.Error("the payload did not come to its end: SIGTERM did not reach it")
 		}
 	}
-	for _, e := range want {
-		if res.Events[e] == 0 {
-			t.Errorf("the event %s is missing: %v", e, res.Events)
-		}
-	}
+	stamped(t, res, want...)
 	ordered(t, res.Events, record.Request, record.Created, record.Start, record.Ready, record.Stop, record.Exit, record.Removed)
 	ordered(t, res.Events, record.Stop, record.Stopped)
 	if pids := processesWith(args.Word); len(pids) > 0 {
@@ -240,11 +236,7 @@ func (s *suite) exec(t *testing.T) {
 		t.Fatalf("Exec: %v, %+v (stderr %q)", err, res.Failure, res.Stderr)
 	}
 	p := prove(t, res, inner.Word)
-	for _, e := range []record.Event{record.Request, record.Ready, record.Exit} {
-		if res.Events[e] == 0 {
-			t.Errorf("Exec: the event %s is missing: %v", e, res.Events)
-		}
-	}
+	stamped(t, res, record.Request, record.Ready, record.Exit)
 	ordered(t, res.Events, record.Request, record.Ready, record.Exit)
 	if s.opts.Skip["exit status"] == "" && (res.Exit == nil || *res.Exit != 7) {
 		t.Errorf("Exec: exit status %v, want 7", show(res.Exit))

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -134,7 +135,7 @@ func (s *suite) inForce(t *testing.T, memory int64) engine.Limits {
 // reportedLimits reads the payload's report.
 func reportedLimits(r map[string]string) engine.Limits {
 	var l engine.Limits
-	v, err := strconv.ParseInt(first(r, "limit.memory.max", "limit.memory.limit_in_bytes"), 10, 64)
+	v, err := strconv.ParseInt(cmp.Or(r["limit.memory.max"], r["limit.memory.limit_in_bytes"]), 10, 64)
 	if err == nil && v < 1<<60 {
 		l.MemoryBytes = v
 	}
@@ -153,15 +154,6 @@ func ratio(quota, period string) float64 {
 		return 0
 	}
 	return q / p
-}
-
-func first(m map[string]string, keys ...string) string {
-	for _, k := range keys {
-		if m[k] != "" {
-			return m[k]
-		}
-	}
-	return ""
 }
 
 // clock: where an environment can hold the exchange, its rounds are in order.

@@ -2,7 +2,7 @@ package enginetest
 
 import (
 	"context"
-	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -86,13 +86,7 @@ func UnitKit(t testing.TB) *engine.Kit {
 	return kit
 }
 
-func runID() string {
-	b := make([]byte, 4)
-	for i := range b {
-		b[i] = byte(rand.Uint32())
-	}
-	return hex.EncodeToString(b)
-}
+func runID() string { return fmt.Sprintf("%08x", rand.Uint32()) }
 
 // ordinaryUser is ourselves, or for root the user behind sudo or the lab's.
 func ordinaryUser() (*engine.User, string) {

@@ -15,6 +15,16 @@ import (
 // Ready and Started may come in either order; Ready and Exit, see early.
 var outside = []record.Event{record.Request, record.Created, record.Start, record.Exit, record.Removed}
 
+// stamped demands events of a trial.
+func stamped(t *testing.T, res engine.Result, names ...record.Event) {
+	t.Helper()
+	for _, e := range names {
+		if res.Events[e] == 0 {
+			t.Errorf("the event %s is missing: %v", e, res.Events)
+		}
+	}
+}
+
 func ordered(t *testing.T, events map[record.Event]int64, names ...record.Event) {
 	t.Helper()
 	last := record.Event("")
@@ -38,11 +48,7 @@ func (s *suite) trials(t *testing.T) {
 		task := s.task(&args)
 		res := s.run(t, task)
 		p := prove(t, res, args.Word)
-		for _, e := range []record.Event{record.Request, record.Ready, record.Removed} {
-			if res.Events[e] == 0 {
-				t.Errorf("the event %s is missing: %v", e, res.Events)
-			}
-		}
+		stamped(t, res, record.Request, record.Ready, record.Removed)
 		if _, ok := res.Events[record.Exit]; ok && s.opts.Removes {
 			t.Errorf("the container's end was stamped, though its client comes back only when it is removed: %v", res.Events)
 		}
@@ -149,11 +155,7 @@ func (s *suite) stopIgnored(t *testing.T) {
 
 func (s *suite) stopEvents(t *testing.T, res engine.Result) {
 	t.Helper()
-	for _, e := range []record.Event{record.Stop, record.Stopped} {
-		if res.Events[e] == 0 {
-			t.Errorf("the event %s is missing: %v", e, res.Events)
-		}
-	}
+	stamped(t, res, record.Stop, record.Stopped)
 	s.exit(t, res)
 	ordered(t, res.Events, record.Request, record.Ready, record.Stop, record.Exit)
 	ordered(t, res.Events, record.Stop, record.Stopped)

@@ -35,7 +35,6 @@ func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...
 	s.spec = engine.Spec{ID: "mechanisms", Levels: map[string]string{}}
 	maps.Copy(s.spec.Levels, levels)
 	d := s.detect(t)
-	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	plain := s.opened(ctx, t)
@@ -54,7 +53,7 @@ func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...
 			s.changed(ctx, t, factor, names, plain)
 		}
 	}
-	checkGone(t, s, before)
+	checkGone(t, s)
 }
 
 // changed holds an environment without what is named, or with it, against a plain one.
@@ -105,7 +104,6 @@ func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
 	s.spec = engine.Spec{ID: "layers", Levels: maps.Clone(levels)}
 	s.spec.Levels[engine.Image] = engine.Layered()[0].To
 	s.detect(t)
-	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	report := s.opened(ctx, t)
@@ -117,5 +115,5 @@ func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
 	if adapter.JudgeLayers(s.spec, report) != nil || adapter.JudgeLayers(s.spec, flat) == nil {
 		t.Errorf("of ten layers the payload saw %s", report["root.options"])
 	}
-	checkGone(t, s, before)
+	checkGone(t, s)
 }

@@ -33,7 +33,6 @@ func Pulls(t *testing.T, e engine.Engine, levels map[string]string, opts PullOpt
 	if kit == nil {
 		kit = Kit(t)
 	}
-	before := takeCensus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	env, err := e.Open(ctx, kit, engine.Spec{ID: "pulls", Levels: levels, Limits: engine.Limits{CPUs: 1, MemoryBytes: 256 << 20}})
@@ -64,7 +63,7 @@ func Pulls(t *testing.T, e engine.Engine, levels map[string]string, opts PullOpt
 		t.Errorf("Close: %v", err)
 	}
 	closed = true
-	checkGone(t, &suite{engine: e, kit: kit}, before)
+	checkGone(t, &suite{engine: e, kit: kit})
 }
 
 type pullSuite struct {

@@ -38,10 +38,7 @@ func (f *ablateFlags) observe(w World, res *analyze.Result, o run.Options) error
 	for _, x := range res.Ablations {
 		x.Observe(t)
 	}
-	if err := record.WriteTimeline(o.Dir, t); err != nil {
-		return fail(Failed, "%w", err)
-	}
-	return nil
+	return failing(record.WriteTimeline(o.Dir, t))
 }
 
 // timeline follows starts of the engine with and without each mechanism that was found

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/advise"
@@ -105,12 +106,9 @@ var profileList = sync.OnceValue(func() string {
 })
 
 func (f *adviseFlags) advise(dirs []string) (*advise.Advice, error) {
-	results := make([]*analyze.Result, len(dirs))
-	for i, dir := range dirs {
-		var err error
-		if results[i], err = readResult(dir); err != nil {
-			return nil, err
-		}
+	results, err := lists.Try(dirs, readResult)
+	if err != nil {
+		return nil, err
 	}
 	p, err := f.use(results)
 	if err != nil {

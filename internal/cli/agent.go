@@ -112,10 +112,7 @@ func (o *agentSetting) serve(w World, sources []storage.Source) error {
 		_ = l.Close() // nothing was served
 		return err
 	}
-	if err := agent.NewServer(b, id.Certificate, id.Token, w.Stderr).Serve(end, l); err != nil {
-		return fail(Failed, "%w", err)
-	}
-	return nil
+	return failing(agent.NewServer(b, id.Certificate, id.Token, w.Stderr).Serve(end, l))
 }
 
 // known opens the agent's identity.

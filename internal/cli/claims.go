@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -47,10 +48,7 @@ func everywhere(p *study.Plan) []record.Environment {
 // claimsNamed are a study's claims of these ids, of which the part after the slash
 // is enough.
 func claimsNamed(all []record.Claim, ids []string) ([]record.Claim, error) {
-	var known []string
-	for _, c := range all {
-		known = append(known, c.ID)
-	}
+	known := lists.Map(all, func(c record.Claim) string { return c.ID })
 	if len(all) == 0 {
 		return nil, fail(Usage, "--claim: this study has no claims")
 	}

@@ -58,10 +58,7 @@ whose ledger names their run, that has ended, and whose record was fetched.`,
 			if err == nil && len(done.Kept) > 0 {
 				err = fmt.Errorf("%s could not be removed: see above; plimsoll clean tries again", words.Plural(len(done.Kept), "thing"))
 			}
-			if err != nil {
-				return fail(Failed, "%w", err)
-			}
-			return nil
+			return failing(err)
 		},
 	}
 	formatFlag(c, &format, "text", "json")

@@ -117,6 +117,14 @@ func fail(s Status, format string, a ...any) error {
 	return &exitError{status: s, err: fmt.Errorf(format, a...)}
 }
 
+// failing gives an error, if it is one, the status of a failure.
+func failing(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fail(Failed, "%w", err)
+}
+
 // withHint adds what to do.
 func withHint(err error, format string, a ...any) error {
 	e := &exitError{status: Failed, err: err, hint: fmt.Sprintf(format, a...)}

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/study"
@@ -47,11 +48,7 @@ func hidden(w World) []*cobra.Command { return []*cobra.Command{onHostCommand(w)
 func knownWorkloads(advise.Profile) map[string][]string {
 	known := map[string][]string{}
 	for _, x := range workload.Catalogue() {
-		ids := []string{}
-		for _, m := range x.Metrics {
-			ids = append(ids, m.ID)
-		}
-		known[x.Name] = ids
+		known[x.Name] = lists.Map(x.Metrics, func(m record.Metric) string { return m.ID })
 	}
 	return known
 }

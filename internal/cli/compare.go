@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -135,13 +136,10 @@ func (f *compareFlags) options() (compare.Options, error) {
 }
 
 // filtersOf reads all that --filter says.
-func filtersOf(texts []string) (all []compare.Filter, err error) {
-	for _, s := range texts {
-		one, err := compare.ParseFilter(s)
-		if err != nil {
-			return nil, fail(Usage, "--%w", err)
-		}
-		all = append(all, one)
+func filtersOf(texts []string) ([]compare.Filter, error) {
+	all, err := lists.Try(texts, compare.ParseFilter)
+	if err != nil {
+		return nil, fail(Usage, "--%w", err)
 	}
 	return all, nil
 }
@@ -156,15 +154,13 @@ func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Chang
 	if len(f.history) > 0 && (len(dirs) == 1 || o.Against != "") {
 		return nil, withHint(fail(Usage, "--history is for two runs, with the weights of the baselines learnt"), "leave --env and --against out")
 	}
-	results := make([]*analyze.Result, len(dirs))
-	for i, dir := range dirs {
-		var err error
-		if results[i], err = readWith(dir, evaluate.Options{Values: f.quantile != 0}); err != nil {
-			return nil, err
-		}
+	results, err := lists.Try(dirs, func(dir string) (*analyze.Result, error) {
+		return readWith(dir, evaluate.Options{Values: f.quantile != 0})
+	})
+	if err != nil {
+		return nil, err
 	}
 	var c *compare.Changes
-	var err error
 	if o.Earlier, err = earlierRuns(f.history); err != nil {
 		return nil, err
 	}
@@ -189,13 +185,5 @@ func earlierRuns(dirs []string) ([]*analyze.Result, error) {
 	if err != nil {
 		return nil, withHint(fail(Failed, "%w", err), "give the directories of runs, or a folder that holds them")
 	}
-	var out []*analyze.Result
-	for _, dir := range found {
-		r, err := readResult(dir)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
+	return lists.Try(found, readResult)
 }

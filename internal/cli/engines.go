@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/understand/words"
 )
@@ -91,9 +92,15 @@ func unusable(all []found) error {
 }
 
 func (s *setting) engineNames() []string {
-	names := make([]string, len(s.engines))
-	for i, e := range s.engines {
-		names[i] = e.Info().Name
+	return lists.Map(s.engines, func(e engine.Engine) string { return e.Info().Name })
+}
+
+// enginesThat are the names of the engines of which this holds.
+func (s *setting) enginesThat(holds func(engine.Info) bool) (names []string) {
+	for _, e := range s.engines {
+		if i := e.Info(); holds(i) {
+			names = append(names, i.Name)
+		}
 	}
 	return names
 }
@@ -172,12 +179,7 @@ func (s *setting) knows(what, name string) error {
 	if slices.Contains(s.engineNames(), name) {
 		return nil
 	}
-	var real []string
-	for _, e := range s.engines {
-		if i := e.Info(); !i.Simulated {
-			real = append(real, i.Name)
-		}
-	}
+	real := s.enginesThat(func(i engine.Info) bool { return !i.Simulated })
 	err := fail(Usage, "%sno engine %q: there are %s", what, name, strings.Join(real, ", "))
 	for _, e := range s.engines {
 		if i := e.Info(); !i.Simulated && name != engine.DefaultLevel && slices.Contains(i.Levels[engine.Runtime], name) {

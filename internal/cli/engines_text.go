@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -143,11 +144,7 @@ func cgroupsOf(f found) string {
 func unusableLevels(f found) int {
 	n := 0
 	for _, ls := range f.Levels {
-		for _, l := range ls {
-			if !l.Usable {
-				n++
-			}
-		}
+		n += lists.Count(ls, func(l engine.Level) bool { return !l.Usable })
 	}
 	return n
 }
@@ -205,10 +202,7 @@ func engineDetails(b *strings.Builder, f found) {
 			field(k, f.Facts[k])
 		}
 	}
-	var mechanisms []string
-	for _, m := range f.Info.Mechanisms {
-		mechanisms = append(mechanisms, m.Name)
-	}
+	mechanisms := lists.Map(f.Info.Mechanisms, func(m engine.Mechanism) string { return m.Name })
 	field("mechanisms", strings.Join(mechanisms, ", "))
 	for _, factor := range engine.Factors {
 		levelDetails(b, f, factor)

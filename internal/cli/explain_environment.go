@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
@@ -74,11 +75,7 @@ func (f *explainFlags) environments(w World, all ...[]string) ([]*timeline.Expla
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*timeline.Explanation, len(seen))
-	for i, s := range seen {
-		out[i] = s.alone
-	}
-	return out, nil
+	return lists.Map(seen, func(s followed) *timeline.Explanation { return s.alone }), nil
 }
 
 // again is the command that follows the same starts again.
@@ -122,10 +119,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, e := range plan.Environments {
-		ids = append(ids, e.ID)
-	}
+	ids := lists.Map(plan.Environments, func(e record.Environment) string { return e.ID })
 	if len(ids) < len(all) {
 		if !slices.ContainsFunc(plan.Excluded, func(x record.Excluded) bool { return x.Reason != "" }) {
 			return nil, fail(Usage, "--against %q is the same environment", f.against)
@@ -164,11 +158,9 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	if len(plan.Environments) < len(all) {
 		return nil, unopened(plan.Excluded)
 	}
-	out := make([]followed, len(ids))
-	for i, id := range ids {
-		if out[i], err = f.seen(o.Dir, id, lacks); err != nil {
-			return nil, err
-		}
+	out, err := lists.Try(ids, func(id string) (followed, error) { return f.seen(o.Dir, id, lacks) })
+	if err != nil {
+		return nil, err
 	}
 	if f.fewer > 0 {
 		fmt.Fprintf(w.Stderr, "%d of %d starts fitted into %s: --starts %[2]d takes as long as they need.\n", f.starts-f.fewer, f.starts, unasked)

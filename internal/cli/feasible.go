@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -54,9 +55,7 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 		p.Remarks = append(p.Remarks, record.Remark{Code: "limit-beyond", Level: "warn",
 			Text: fmt.Sprintf("The study's limit is %d MiB of memory and this machine has %d: it bounds nothing here.", m>>20, r.memory>>20)})
 	}
-	type cell struct{ env, workload, reason, fix string }
-	var out []cell
-	for _, c := range p.Cells {
+	for _, c := range slices.Clone(p.Cells) {
 		e, w := p.Environments[c.Env], p.Workloads[c.Workload]
 		if info[e.Engine].Simulated {
 			continue
@@ -65,18 +64,16 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 		if err != nil {
 			return err
 		}
-		if reason, fix := r.lacks(known.NeedsOf(w.Params), limitsOf(p, e)); reason != "" {
-			out = append(out, cell{e.ID, w.ID, reason, fix})
-			continue
-		}
-		if ref := image.ReferenceOf(w.Params[engine.Image]); known.Pulls() && ref != "" {
-			if ok, reason, fix := pulls(ref); !ok {
-				out = append(out, cell{e.ID, w.ID, reason, orInstead(fix, w.Params[engine.Image])})
+		reason, fix := r.lacks(known.NeedsOf(w.Params), limitsOf(p, e))
+		if ref := image.ReferenceOf(w.Params[engine.Image]); reason == "" && known.Pulls() && ref != "" {
+			if ok, why, help := pulls(ref); !ok {
+				reason, fix = why, orInstead(help, w.Params[engine.Image])
 			}
 		}
-	}
-	for _, c := range out {
-		if err := p.DropCell(c.env, c.workload, study.Unavailable, c.reason, c.fix); err != nil {
+		if reason == "" {
+			continue
+		}
+		if err := p.DropCell(e.ID, w.ID, study.Unavailable, reason, fix); err != nil {
 			return err
 		}
 	}
@@ -99,20 +96,16 @@ func (r room) refused(p *study.Plan, info map[string]engine.Info) error {
 		return nil
 	}
 	fix := fmt.Sprintf("a study of your own with limits: {cpus: %d}, or a scale that has it", r.cpus)
-	type drop struct{ id, reason, fix string }
-	var drops []drop
-	for _, e := range p.Environments {
+	for _, e := range slices.Clone(p.Environments) {
 		if cpus := limitsOf(p, e).CPUs; cpus > float64(r.cpus) && info[e.Engine].RefusesCPUs {
 			fix := fix
 			if e.Levels[engine.CPULimit] != "" {
 				fix = fmt.Sprintf("%s: %d for this environment, or less", engine.CPULimit, r.cpus)
 			}
-			drops = append(drops, drop{e.ID, fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[e.Engine].Title, r.cpus), fix})
-		}
-	}
-	for _, d := range drops {
-		if err := p.Drop(d.id, d.reason, d.fix); err != nil {
-			return err
+			reason := fmt.Sprintf("the study's limit is %g CPUs, and %s refuses more than the %d that this machine has", cpus, info[e.Engine].Title, r.cpus)
+			if err := p.Drop(e.ID, reason, fix); err != nil {
+				return err
+			}
 		}
 	}
 	if cpus := p.Protocol.CPUs; cpus > float64(r.cpus) {

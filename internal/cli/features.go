@@ -97,10 +97,7 @@ func readFeatures(w World, o *features.Options, path, format, out string, shape 
 	if err != nil {
 		return withHint(fail(Failed, "%w", err), "plimsoll features -o FILE writes one")
 	}
-	if err := showFeatures(w, t.Only(o.Engines, o.Features), format, out, shape); err != nil {
-		return fail(Failed, "%w", err)
-	}
-	return nil
+	return failing(showFeatures(w, t.Only(o.Engines, o.Features), format, out, shape))
 }
 
 // showFeatures writes the table to a file, where one is named, and prints it.

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/findings"
@@ -62,27 +64,21 @@ which of them a claim holds.`,
 }
 
 func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error) {
-	var runs []*analyze.Result
+	runs, err := lists.Try(dirs, readResult)
+	if err != nil {
+		return nil, err
+	}
 	var features *record.Features
-	for _, dir := range dirs {
-		res, err := readResult(dir)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, res)
-		if features == nil {
-			features = res.Features
-		}
+	for _, res := range runs {
+		features = cmp.Or(features, res.Features)
 	}
 	if f.features != "" {
-		var err error
 		if features, err = record.ReadFeatures(f.features); err != nil {
 			return nil, withHint(fail(Usage, "%w", err), "make one by plimsoll features -o FILE")
 		}
 	}
 	claims, remarks := findings.ClaimsOf(runs)
 	if f.study != "" {
-		var err error
 		if claims, err = claimsOf(w, f.study); err != nil {
 			return nil, err
 		}

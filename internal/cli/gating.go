@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
@@ -95,10 +96,7 @@ func newGating(r *record.Run) (*gating, error) {
 	out := &gating{envs: g.Envs, strict: g.Strict, thresholds: gate.Thresholds{FailAbove: g.FailAbove, Rules: g.Rules,
 		AllowFailures: g.AllowFailures, AllowMissing: g.AllowMissing, Unlike: g.Unlike}}
 	if g.Base == "" {
-		var known []string
-		for _, e := range r.Environments {
-			known = append(known, e.ID)
-		}
+		known := lists.Map(r.Environments, func(e record.Environment) string { return e.ID })
 		for _, id := range g.Envs {
 			if !slices.Contains(known, id) {
 				return nil, chosen(&analyze.ChoiceError{What: "environment", Word: id, Known: known})

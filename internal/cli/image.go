@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 )
@@ -88,13 +89,11 @@ func imageList(w World) *cobra.Command {
 			for _, ref := range fetched {
 				all = append(all, image.Description{Name: ref, What: "an image by reference", How: "plimsoll image pull " + ref})
 			}
-			var rows []imageRow
-			for _, d := range all {
-				r, err := rowOf(cmd.Context(), store, d)
-				if err != nil {
-					return err
-				}
-				rows = append(rows, r)
+			rows, err := lists.Try(all, func(d image.Description) (imageRow, error) {
+				return rowOf(cmd.Context(), store, d)
+			})
+			if err != nil {
+				return err
 			}
 			if format == "json" {
 				return printJSON(w.Stdout, rows)

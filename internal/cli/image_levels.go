@@ -6,8 +6,10 @@ import (
 	"maps"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/understand/analyze"
 )
 
 // withImages gives an engine that takes images every image of the catalogue:
@@ -18,13 +20,8 @@ func withImages(levels map[string][]string) map[string][]string {
 		return levels
 	}
 	out := maps.Clone(levels)
-	all := known[:len(known):len(known)]
-	for _, d := range image.List() {
-		if !slices.Contains(known, d.Name) {
-			all = append(all, d.Name)
-		}
-	}
-	out[engine.Image] = all
+	all := lists.Map(image.List(), func(d image.Description) string { return d.Name })
+	out[engine.Image] = analyze.Also(slices.Clone(known), all...)
 	return out
 }
 

@@ -145,13 +145,7 @@ func (s *setting) sizesPlan(ctx context.Context, images, engines []string) (*stu
 // handedOver are the engines that pull from no plain registry, but keep an image
 // in a store of their own.
 func (s *setting) handedOver() []string {
-	var names []string
-	for _, e := range s.engines {
-		if info := e.Info(); info.Images == engine.ImagesHanded {
-			names = append(names, info.Name)
-		}
-	}
-	return names
+	return s.enginesThat(func(i engine.Info) bool { return i.Images == engine.ImagesHanded })
 }
 
 // otherImages takes the images that such an engine was not given out of the

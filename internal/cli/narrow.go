@@ -3,6 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
@@ -19,23 +21,14 @@ func (f *narrowFlags) add(c *cobra.Command) {
 	fl.StringSliceVar(&f.choice.Envs, "env", nil, "only these environments of the run, and the baselines")
 	fl.StringSliceVar(&f.choice.Engines, "engine", nil, "only the environments of these engines, and the baselines")
 	for flag, of := range map[string]func(*analyze.Result) []string{
-		"workload": func(r *analyze.Result) (out []string) {
-			for _, w := range r.Workloads {
-				out = append(out, w.ID)
-			}
-			return out
+		"workload": func(r *analyze.Result) []string {
+			return lists.Map(r.Workloads, func(w analyze.Workload) string { return w.ID })
 		},
-		"env": func(r *analyze.Result) (out []string) {
-			for _, e := range r.Environments {
-				out = append(out, e.ID)
-			}
-			return out
+		"env": func(r *analyze.Result) []string {
+			return lists.Map(r.Environments, func(e record.Environment) string { return e.ID })
 		},
-		"engine": func(r *analyze.Result) (out []string) {
-			for _, e := range r.Environments {
-				out = append(out, e.Engine)
-			}
-			return out
+		"engine": func(r *analyze.Result) []string {
+			return lists.Map(r.Environments, func(e record.Environment) string { return e.Engine })
 		},
 	} {
 		_ = c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, dirs []string, _ string) (all []string, _ cobra.ShellCompDirective) {

@@ -43,10 +43,7 @@ func onHostCommand(w World) *cobra.Command {
 			if do == nil {
 				return fail(Usage, "%q is no verb of %s", args[0], fleet.FarCommand)
 			}
-			if err := do(); err != nil {
-				return fail(Failed, "%w", err)
-			}
-			return nil
+			return failing(do())
 		},
 	}
 	c.Flags().BoolVar(&unfetched, "unfetched", false, "with clean: a record that nobody has fetched, too")

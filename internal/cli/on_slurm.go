@@ -333,10 +333,7 @@ func (r *slurmRun) cancel(job string, gently bool) error {
 	if errors.Is(err, slurm.ErrUnknown) {
 		return nil // it has ended
 	}
-	if err != nil {
-		return fail(Failed, "%w", err)
-	}
-	return nil
+	return failing(err)
 }
 
 // letsGo says whether what ended the first context leaves the job alone: a

@@ -5,11 +5,13 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/gate"
@@ -129,11 +131,7 @@ func comparable(p *study.Plan) error {
 
 // listed is 10, 20 and 40.
 func listed(numbers []int) string {
-	var out []string
-	for _, n := range numbers {
-		out = append(out, fmt.Sprint(n))
-	}
-	return words.List(out)
+	return words.List(lists.Map(numbers, strconv.Itoa))
 }
 
 // course says in words when a run of this protocol ends; "" where the number

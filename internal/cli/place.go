@@ -5,6 +5,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/place"
 	"plimsoll/internal/record"
 )
@@ -15,10 +16,7 @@ type placing struct {
 }
 
 func (p *placing) add(c *cobra.Command) {
-	var words []string
-	for _, k := range place.Kinds {
-		words = append(words, string(k))
-	}
+	words := lists.Map(place.Kinds, func(k place.Kind) string { return string(k) })
 	p.on = words[0]
 	words = append(words, onSlurm)
 	c.Flags().Var(onValue{choice{&p.on, words}}, "on", "where to measure: on this machine; with the ranks of MPI workloads on hosts by mpirun, or by srun on the nodes of the allocation that this runs in; as a job of the cluster whose login node this is; or on other hosts by ssh, ssh://[USER@]HOST[:PORT],… or file:HOSTS.yaml[#GROUP,…]")

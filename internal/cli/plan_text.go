@@ -6,12 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
 )
 
@@ -28,27 +29,21 @@ type reason struct {
 
 // reasons gathers what is excluded by the reason, in the order of the plan.
 func reasons(p *study.Plan) []reason {
-	out := []reason{}
-	index := map[reason2]int{}
+	type key struct{ kind, reason, source, fix string }
+	var ids analyze.Grouped[key, string]
 	for _, x := range p.Excluded {
-		key := reason2{x.Kind, x.Reason, x.Source, x.Fix}
-		i, ok := index[key]
-		if !ok {
-			i = len(out)
-			index[key] = i
-			out = append(out, reason{Kind: x.Kind, Reason: x.Reason, Source: x.Source, Fix: x.Fix})
-		}
 		id := x.ID
 		if x.Workload != "" {
 			id += " with " + x.Workload
 		}
-		out[i].Count++
-		out[i].IDs = append(out[i].IDs, id)
+		ids.Add(key{x.Kind, x.Reason, x.Source, x.Fix}, id)
+	}
+	out := []reason{}
+	for k, of := range ids.All() {
+		out = append(out, reason{Kind: k.kind, Reason: k.reason, Source: k.source, Fix: k.fix, Count: len(of), IDs: of})
 	}
 	return out
 }
-
-type reason2 struct{ kind, reason, source, fix string }
 
 // manyEnvironments is from where on environments are summed up by engine.
 const manyEnvironments = 40
@@ -139,13 +134,8 @@ func printParts(out io.Writer, p *study.Plan) {
 			fmt.Fprintf(tw, "%s\t-\t-\tskipped: %s\n", q.Name, q.Skipped)
 			continue
 		}
-		n, blocks := 0, q.Blocks
-		for _, e := range q.Environments {
-			if runs[e] {
-				n++
-			}
-		}
-		blocks = cmp.Or(blocks, p.Protocol.Fixed())
+		n := lists.Count(q.Environments, func(e string) bool { return runs[e] })
+		blocks := cmp.Or(q.Blocks, p.Protocol.Fixed())
 		for i, l := range wrapWords(strings.Join(q.Workloads, " "), 70) {
 			if i == 0 {
 				fmt.Fprintf(tw, "%s\t%d of %d\t%d\t%s\n", q.Name, n, len(q.Environments), blocks, l)
@@ -223,9 +213,7 @@ func printEngineCounts(out io.Writer, envs []record.Environment) {
 			levels[e.Engine] = map[string][]string{}
 		}
 		for f, l := range e.Levels {
-			if !slices.Contains(levels[e.Engine][f], l) {
-				levels[e.Engine][f] = append(levels[e.Engine][f], l)
-			}
+			levels[e.Engine][f] = analyze.Also(levels[e.Engine][f], l)
 		}
 	}
 	for _, n := range names {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/plot"
@@ -138,13 +139,8 @@ func (f *reportFlags) ofOneRun() bool {
 
 // oneReport refuses several reports at once.
 func (f *reportFlags) oneReport() error {
-	n := 0
-	for _, given := range []bool{f.audit, f.overhead != "", f.papers, f.over != "", f.figures != ""} {
-		if given {
-			n++
-		}
-	}
-	if n > 1 {
+	own := []bool{f.audit, f.overhead != "", f.papers, f.over != "", f.figures != ""}
+	if lists.Count(own, func(given bool) bool { return given }) > 1 {
 		return fail(Usage, "--audit, --overhead, --papers, --over and --figures are reports of their own: choose one")
 	}
 	return nil

@@ -71,12 +71,8 @@ func serve(w World, dirs []string, listen string) error {
 	end, cancel := context.WithCancel(first)
 	defer cancel()
 	context.AfterFunc(second, cancel)
-	err = s.Serve(end, l, host, func(address string) {
+	return failing(s.Serve(end, l, host, func(address string) {
 		fmt.Fprintln(w.Stdout, address)
 		fmt.Fprintln(w.Stderr, "open this address in a browser; Ctrl-C ends it")
-	})
-	if err != nil {
-		return fail(Failed, "%w", err)
-	}
-	return nil
+	}))
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
@@ -150,12 +151,9 @@ type found struct {
 // detect looks for the named engines, or all of them.
 func (s *setting) detect(ctx context.Context, names ...string) []found {
 	kit := s.detectKit()
-	var chosen []engine.Engine
-	for _, e := range s.engines {
-		if len(names) == 0 || slices.Contains(names, e.Info().Name) {
-			chosen = append(chosen, e)
-		}
-	}
+	chosen := lists.Filter(s.engines, func(e engine.Engine) bool {
+		return len(names) == 0 || slices.Contains(names, e.Info().Name)
+	})
 	// Most of it is waiting for programs and sockets: a few at a time.
 	out := make([]found, len(chosen))
 	slots := make(chan struct{}, 4)

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/tune"
+	"plimsoll/internal/understand/analyze"
 )
 
 // namedStudy is the study that the command line names so far, for completion. Without
@@ -51,11 +52,7 @@ func completeEngines(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	var names []string
 	for _, p := range st.Parts {
 		for _, e := range p.Environments {
-			for _, n := range e.Engines {
-				if !slices.Contains(names, n) {
-					names = append(names, n)
-				}
-			}
+			names = analyze.Also(names, e.Engines...)
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -287,12 +284,7 @@ func (s *setting) baseline(name string) bool {
 // usable detects the engines of a study once and answers from that. named: the
 // user asked for these engines, and not for what is there.
 func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func(string, map[string]string) (bool, string, string), error) {
-	names := slices.Clone(st.Baselines)
-	for _, e := range s.engines {
-		if e.Info().Baseline {
-			names = append(names, e.Info().Name)
-		}
-	}
+	names := append(slices.Clone(st.Baselines), s.enginesThat(func(i engine.Info) bool { return i.Baseline })...)
 	for _, p := range st.Parts {
 		for _, e := range p.Environments {
 			names = append(names, e.Engines...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -25,10 +26,7 @@ func trustRecord(w World, dir string, own []workload.Workload, trust bool) (trus
 	}
 	says := "it has no commands of its own"
 	if len(own) > 0 {
-		var all []string
-		for _, x := range own {
-			all = append(all, x.Name)
-		}
+		all := lists.Map(own, func(x workload.Workload) string { return x.Name })
 		says = "it has the commands of its own workloads: " + strings.Join(all, ", ")
 	}
 	if !trust {

@@ -90,17 +90,12 @@ tuned machine and are marked so: users' machines are not.`,
 }
 
 // enginesThat are the names of the known engines of which this holds.
-func enginesThat(w World, holds func(engine.Info) bool) (names []string) {
+func enginesThat(w World, holds func(engine.Info) bool) []string {
 	s, err := newSetting(w)
 	if err != nil {
 		return nil
 	}
-	for _, e := range s.engines {
-		if i := e.Info(); holds(i) {
-			names = append(names, i.Name)
-		}
-	}
-	return names
+	return s.enginesThat(holds)
 }
 
 func (f *tuneFlags) list(w World) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/workload"
 )
 
@@ -53,10 +54,7 @@ trial, and are not a measurement.`,
 }
 
 func completeWorkloads(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, x := range workload.Catalogue() {
-		names = append(names, x.Name)
-	}
+	names := lists.Map(workload.Catalogue(), func(x workload.Workload) string { return x.Name })
 	return names, cobra.ShellCompDirectiveDefault
 }
 

@@ -30,7 +30,7 @@ if [[ $all == *" create "* ]]; then
 	if [[ $(<"${rest%%%% *}/config.json") == *maskedPaths* ]]; then
 		exec 3<>%[3]q
 		from=$EPOCHREALTIME
-		read -rt 0.06 -u 3
+		read -rt %[4]g -u 3
 		echo "$from $EPOCHREALTIME" >>%[2]q
 		exec 3>&-
 	fi
@@ -45,28 +45,11 @@ func TestAblateFindsDelay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real containers: left out with -short")
 	}
-	if os.Geteuid() != 0 {
-		t.Skip("the bare runtimes need root")
-	}
-	crun, err := exec.LookPath("crun")
-	if err != nil {
-		t.Skip("crun is not installed: the lab has it (lab/setup)")
-	}
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("bash is not installed: the runtime that pauses is written in it")
-	}
-	dir := t.TempDir()
-	log, pipe, slow := filepath.Join(dir, "log"), filepath.Join(dir, "pipe"), filepath.Join(dir, "crun")
-	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(slow, fmt.Appendf(nil, slowMasks, crun, log, pipe), 0o755); err != nil { //nolint:gosec // it is executed
-		t.Fatal(err)
-	}
+	e, log := hidingSlowly(t, 0.06)
 	// Where others work beside, one of twenty intervals leaves out the truth; that
 	// three do is no chance.
 	for try := 1; ; try++ {
-		costs := costsAlone(t, oci.New(oci.WithRuntime("crun", slow)))
+		costs := costsAlone(t, hereAsItIs, e, slowlyHidden(12)...)
 		truth := paused(t, log) * 1e9
 		masks, other := costs["masked-paths"], costs["small-mounts"]
 		said := fmt.Sprintf("the paths' hiding was made %.1f ms longer: found are %s for it, %s for the mounts", truth/1e6, ms(masks), ms(other))
@@ -84,6 +67,47 @@ func TestAblateFindsDelay(t *testing.T) {
 	}
 }
 
+// hidingSlowly is the engine oci with a crun that takes so long to hide paths, s, and the
+// log of how long it took.
+func hidingSlowly(t *testing.T, pause float64) (e engine.Engine, log string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("the bare runtimes need root")
+	}
+	crun, err := exec.LookPath("crun")
+	if err != nil {
+		t.Skip("crun is not installed: the lab has it (lab/setup)")
+	}
+	slow, log := pausing(t, t.TempDir(), "crun", slowMasks, crun, pause)
+	return oci.New(oci.WithRuntime("crun", slow)), log
+}
+
+// pausing puts a script into a directory that pauses, s, in the place of the program of a
+// path: what text says of that program, a log, a pipe that nobody writes to and the pause.
+func pausing(t *testing.T, dir, name, text, path string, pause float64) (script, log string) {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("bash is not installed: what pauses is written in it")
+	}
+	beside := t.TempDir()
+	script, log, pipe := filepath.Join(dir, name), filepath.Join(beside, "log"), filepath.Join(beside, "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, fmt.Appendf(nil, text, path, log, pipe, pause), 0o755); err != nil { //nolint:gosec // it is executed
+		t.Fatal(err)
+	}
+	return script, log
+}
+
+// slowlyHidden is what ablate is asked about the hiding of paths, in so many blocks.
+func slowlyHidden(blocks int) []string {
+	return []string{"oci", "runtime=crun", "client=steps", "--mechanism", "masked-paths,small-mounts", "--blocks", strconv.Itoa(blocks)}
+}
+
+// hereAsItIs is the world of this machine's programs and variables.
+var hereAsItIs = World{LookPath: exec.LookPath, Getenv: os.Getenv}
+
 // near is whether a value is within a distance of the truth, or its interval holds it.
 func near(i *sample.Estimate, truth, distance float64) bool {
 	return math.Abs(i.Value-truth) <= distance || i.Lo != nil && i.Hi != nil && *i.Lo <= truth && truth <= *i.Hi
@@ -94,12 +118,11 @@ func ms(i *sample.Estimate) string {
 }
 
 // costsAlone is what each mechanism of an engine costs alone, ns.
-func costsAlone(t *testing.T, e engine.Engine) map[string]*sample.Estimate {
+func costsAlone(t *testing.T, like World, e engine.Engine, asked ...string) map[string]*sample.Estimate {
 	t.Helper()
 	var out, errs bytes.Buffer
-	w := offline(t.TempDir(), []engine.Engine{e}, &out, &errs, "ablate", "oci", "runtime=crun", "client=steps",
-		"--mechanism", "masked-paths,small-mounts", "--blocks", "12", "--format", "json", "--progress", "none", "--wait", "-d", filepath.Join(t.TempDir(), "run"))
-	w.LookPath = exec.LookPath
+	args := append([]string{"ablate", "--format", "json", "--progress", "none", "--wait", "-d", filepath.Join(t.TempDir(), "run")}, asked...)
+	w := within(offline(t.TempDir(), []engine.Engine{e}, &out, &errs, args...), like)
 	if status := Main(w); status != int(Done) {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}

@@ -55,8 +55,7 @@ func TestExplainFindsDelays(t *testing.T) {
 	}{{"create", 40}, {"start", 60}} {
 		dir := t.TempDir()
 		slow := slowed(t, dir, "crun", c.ms, c.verb, crun)
-		w := World{LookPath: exec.LookPath, Getenv: os.Getenv}
-		finds(t, dir, w, oci.New(oci.WithRuntime("crun", slow)), []string{"oci", "runtime=crun", "client=steps"}, "crun "+c.verb, c.ms)
+		finds(t, dir, hereAsItIs, oci.New(oci.WithRuntime("crun", slow)), []string{"oci", "runtime=crun", "client=steps"}, "crun "+c.verb, c.ms)
 	}
 }
 
@@ -67,28 +66,35 @@ func TestExplainFindsSlowNetwork(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("following what the kernel does needs root")
 	}
-	const plugins = "/usr/lib/cni"
+	if d := containerd.New().Detect(t.Context(), kit); !d.Usable {
+		t.Skip("containerd does not run here (lab/up starts one): " + d.Reason)
+	}
+	w := otherHostLocal(t, func(dir, path string) { slowed(t, dir, "host-local", 100, "-", path) })
+	finds(t, t.TempDir(), w, containerd.New(), []string{"containerd"}, "host-local", 100)
+}
+
+// otherHostLocal is a world whose CNI plug-ins are the machine's, but for host-local: put
+// puts another one into their directory, for the one of a path.
+func otherHostLocal(t *testing.T, put func(dir, path string)) World {
+	t.Helper()
+	const plugins, other = "/usr/lib/cni", "host-local"
 	all, err := os.ReadDir(plugins)
 	if err != nil {
 		t.Skip("the CNI plug-ins are not in " + plugins + ": the lab has them (lab/setup)")
 	}
-	if d := containerd.New().Detect(t.Context(), kit); !d.Usable {
-		t.Skip("containerd does not run here (lab/up starts one): " + d.Reason)
-	}
 	dir := t.TempDir()
 	for _, p := range all {
-		if p.Name() != "host-local" {
+		if p.Name() != other {
 			require.NoError(t, os.Symlink(filepath.Join(plugins, p.Name()), filepath.Join(dir, p.Name())))
 		}
 	}
-	slowed(t, dir, "host-local", 100, "-", filepath.Join(plugins, "host-local"))
-	env := func(name string) string {
+	put(dir, filepath.Join(plugins, other))
+	return World{LookPath: exec.LookPath, Getenv: func(name string) string {
 		if name == "CNI_PATH" {
 			return dir
 		}
 		return os.Getenv(name)
-	}
-	finds(t, t.TempDir(), World{LookPath: exec.LookPath, Getenv: env}, containerd.New(), []string{"containerd"}, "host-local", 100)
+	}}
 }
 
 // slowed puts a program into a directory that sleeps so long, if it is given the
@@ -132,12 +138,22 @@ func finds(t *testing.T, state string, like World, e engine.Engine, env []string
 	t.Error(why)
 }
 
-// explained explains an environment.
+// explained explains an environment, of six starts where it names no other number.
 func explained(t *testing.T, state string, like World, e engine.Engine, env []string) *timeline.Explanation {
 	t.Helper()
 	var out, errs bytes.Buffer
-	args := append(append([]string{"explain"}, env...), "--starts", "6", "--format", "json", "--progress", "none", "--wait")
-	w := offline(state, []engine.Engine{e}, &out, &errs, args...)
+	args := append([]string{"explain", "--starts", "6", "--format", "json", "--progress", "none", "--wait"}, env...)
+	w := within(offline(state, []engine.Engine{e}, &out, &errs, args...), like)
+	if status := Main(w); status != int(Done) {
+		t.Fatalf("status %d: %s", status, errs.String())
+	}
+	var x timeline.Explanation
+	require.NoError(t, json.Unmarshal(out.Bytes(), &x))
+	return &x
+}
+
+// within is a world that finds its programs, and what it does not set itself, as another does.
+func within(w, like World) World {
 	w.LookPath = like.LookPath
 	own := w.Getenv
 	w.Getenv = func(name string) string {
@@ -146,12 +162,7 @@ func explained(t *testing.T, state string, like World, e engine.Engine, env []st
 		}
 		return like.Getenv(name)
 	}
-	if status := Main(w); status != int(Done) {
-		t.Fatalf("status %d: %s", status, errs.String())
-	}
-	var x timeline.Explanation
-	require.NoError(t, json.Unmarshal(out.Bytes(), &x))
-	return &x
+	return w
 }
 
 func jsonNumber(v float64) string {

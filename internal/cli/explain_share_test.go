@@ -5,41 +5,61 @@ package cli
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/apptainer"
 	"plimsoll/internal/measure/engine/charliecloud"
+	"plimsoll/internal/measure/engine/cri"
 	"plimsoll/internal/measure/engine/docker"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/oci"
+	"plimsoll/internal/measure/engine/podman"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 	"plimsoll/internal/understand/view"
 )
 
+// realStart is one of a real engine, that is explained.
+type realStart struct {
+	engine engine.Engine
+	env    []string
+}
+
 // TestExplainLeavesLittle: of real engines' starts little is left without a cause that
 // has a name. Those of crun and containerd are asked where delays are found.
 func TestExplainLeavesLittle(t *testing.T) {
+	leavesLittle(t, realStart{charliecloud.New(), []string{"charliecloud"}},
+		realStart{docker.New(), []string{"docker", "network=none"}},
+		realStart{oci.New(), []string{"oci", "runtime=runc"}})
+}
+
+// TestSiteExplainLeavesLittle: nor is it of those that take longer.
+func TestSiteExplainLeavesLittle(t *testing.T) {
+	if !*atSite {
+		t.Skip("takes half a minute: make test-site")
+	}
+	leavesLittle(t, realStart{podman.New(), []string{"podman", "network=none"}},
+		realStart{cri.New(), []string{"cri"}},
+		realStart{apptainer.New(), []string{"apptainer"}})
+}
+
+func leavesLittle(t *testing.T, of ...realStart) {
+	t.Helper()
 	kit := enginetest.Kit(t)
 	if os.Geteuid() != 0 {
 		t.Skip("following what the kernel does needs root")
 	}
-	for _, c := range []struct {
-		engine engine.Engine
-		env    []string
-	}{
-		{charliecloud.New(), []string{"charliecloud"}},
-		{docker.New(), []string{"docker", "network=none"}},
-	} {
+	for _, c := range of {
 		t.Run(c.env[0], func(t *testing.T) {
 			if d := c.engine.Detect(t.Context(), kit); !d.Usable {
 				t.Skip(c.env[0] + " does not run here (lab/up starts it): " + d.Reason)
 			}
-			w, dir, why := World{LookPath: exec.LookPath, Getenv: os.Getenv}, t.TempDir(), ""
+			dir, why := t.TempDir(), ""
 			for range 3 {
-				if why = unnamed(explained(t, dir, w, c.engine, c.env)); why == "" {
+				if why = unnamed(explained(t, dir, hereAsItIs, c.engine, c.env)); why == "" {
 					return
 				}
 			}
@@ -59,7 +79,7 @@ func TestExplainKeeps(t *testing.T) {
 	if d := e.Detect(t.Context(), kit); !d.Usable {
 		t.Skip("charliecloud does not run here (lab/up starts it): " + d.Reason)
 	}
-	x := explained(t, t.TempDir(), World{LookPath: exec.LookPath, Getenv: os.Getenv}, e, []string{"charliecloud", "--keep", kept})
+	x := explained(t, t.TempDir(), hereAsItIs, e, []string{"charliecloud", "--keep", kept})
 	r, err := record.Open(kept)
 	require.NoError(t, err)
 	d, err := view.Build(r, view.Options{})

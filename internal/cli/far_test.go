@@ -38,8 +38,9 @@ func withoutFar() string {
 
 // hostInit is the first process of a host, which reaps its orphans: when it ends, so
 // does all that is in the host, as when a machine dies. The host has an ordinary user,
-// plain, beside root. What else a test wants of it stands in its file "extra", and in
-// "own" what comes before all that.
+// plain, beside root, and a /dev/shm of its own: engines keep locks there, and one that
+// finds an empty /run beside it takes the machine for a booted one. What else a test wants
+// of a host stands in its file "extra", and in "own" what comes before all that.
 const hostInit = `
 mine() { { cat "/etc/$1" && echo "$2"; } >"/run/$1" && mount --bind "/run/$1" "/etc/$1"; }
 if [ -e "$2/own" ]; then . "$2/own" || exit 1; fi
@@ -47,6 +48,7 @@ hostname "$1" && mount -t tmpfs -o mode=755 far /run && mkdir -m 755 /run/sshd &
 mount --bind "$2/home" /root && cp "$2/authorized" /run/authorized && chmod 644 /run/authorized &&
 mine passwd plain:x:4711:4711::/home/plain:/bin/sh && mine group plain:x:4711: && mine shadow "plain:*:19000::::::" &&
 mount -t tmpfs -o mode=755 far /home && mkdir /home/plain && chown 4711:4711 /home/plain && ip link set lo up || exit 1
+[ ! -d /dev/shm ] || mount -t tmpfs -o mode=1777 far /dev/shm || exit 1
 if [ -e "$2/extra" ]; then . "$2/extra" || exit 1; fi
 touch "$2/ready"
 while :; do sleep 1000 & wait $!; done

@@ -291,7 +291,12 @@ func (h *hostCourse) watch(done <-chan struct{}, fresh bool) {
 				h.letGo()
 				return
 			}
-			h.progress.Remark("ending after the trial in flight; Ctrl-C again breaks that off")
+			f.tick()
+			if f.last.Done == 0 { // it may be opening environments, or be in its first trial
+				h.progress.Remark("no trial is recorded yet: ending before the first one, or after it; Ctrl-C again breaks that off")
+			} else {
+				h.progress.Remark("ending after the trial in flight; Ctrl-C again breaks that off")
+			}
 			h.stop()
 		case <-broken:
 			broken = nil

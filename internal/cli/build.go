@@ -26,7 +26,7 @@ type buildFlags struct {
 }
 
 func (f *buildFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.list, "build", nil, "the file that a level of the factor build stands for, as PROGRAM:LEVEL=PATH; or =FILE=PATH of a configuration, =KEY=VALUE of a variable, =unix://SOCKET of a daemon that runs already")
+	c.Flags().StringArrayVar(&f.list, "build", nil, "the file that a level of the factor build stands for, as PROGRAM:LEVEL=PATH; or =FILE=PATH of a configuration, =KEY=VALUE of a variable, =unix://SOCKET of a daemon that runs already, =context:NAME of the one that a context leads to")
 	c.Flags().StringVar(&f.file, "builds", "", "a YAML file that says so of several builds")
 	_ = c.MarkFlagFilename("builds", "yaml", "yml") // it fails only for a flag that is not there
 }
@@ -76,6 +76,10 @@ func (s *setting) bind(ctx context.Context, asked []build.Asked) ([]record.Build
 		if slices.ContainsFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == a.Program && len(e.Info().Programs) == 0 }) {
 			return nil, fmt.Errorf("%s: %s takes no build, it is measured as it is installed: run once with each, and plimsoll compare BASE NEW holds one run against the other", a.Where, a.Program)
 		}
+	}
+	asked, err := s.withoutContexts(asked)
+	if err != nil {
+		return nil, err
 	}
 	return build.Bind(ctx, asked, engine.AllPrograms(s.engines), s.world.LookPath)
 }

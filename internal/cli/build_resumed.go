@@ -15,6 +15,9 @@ import (
 // None is executed here.
 func (s *setting) sameBuilds(f *buildFlags, r *record.Run) error {
 	asked, err := f.asked()
+	if err == nil {
+		asked, err = s.withoutContexts(asked)
+	}
 	if err != nil {
 		return err
 	}

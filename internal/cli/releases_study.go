@@ -42,7 +42,7 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 	}
 	for _, arg := range args[1:] {
 		name, value, _ := strings.Cut(arg, "=")
-		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.ContainsAny(value, "/=") && (value == "" || err != nil) {
+		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.ContainsAny(value, "/=") && !strings.HasPrefix(value, build.Contexted) && (value == "" || err != nil) {
 			rest = append(rest, arg)
 			continue
 		}

@@ -30,6 +30,9 @@ type Asked struct {
 	Path, File string
 	// Socket is that of a daemon that runs already. Then there is no path.
 	Socket string
+	// Context is the name of a Docker context, whose socket is meant. Then there is no
+	// path, and it has to be found before it is bound.
+	Context string
 	// Variable is K=V. Then there is no path. With neither it is the program on the PATH
 	// with nothing of a configuration.
 	Variable string
@@ -44,13 +47,19 @@ var (
 	digest = regexp.MustCompile(`@sha256:([0-9a-f]{64})$`)
 	// named begins what is no program: the name of a variable, or of a file.
 	named = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*)=`)
+	// contextName is what Docker lets a context be called.
+	contextName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$`)
 	// variable is the name of one, as everybody writes them.
 	variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 )
 
+// Contexted begins what is no path but the name of a Docker context.
+const Contexted = "context:"
+
 // Parse reads PROGRAM:LEVEL=PATH, with @sha256:DIGEST behind it where the file must
 // have that digest; where is for messages. A path is taken from dir. Instead of a
-// PATH, FILE=PATH is a configuration file, and KEY=VALUE a variable.
+// PATH, FILE=PATH is a configuration file, KEY=VALUE a variable, unix://SOCKET a daemon
+// that runs already, and context:NAME the one of a Docker context.
 func Parse(text, where, dir string) (Asked, error) {
 	name, path, ok := strings.Cut(text, "=")
 	program, level, leveled := strings.Cut(name, ":")
@@ -78,6 +87,13 @@ func Parse(text, where, dir string) (Asked, error) {
 			return a, fmt.Errorf("%s: expected the whole path of a socket, %s/run/the-daemon.sock", a.Where, socketed)
 		}
 		a.Socket, a.Path = filepath.Clean(socket), ""
+		return a, nil
+	}
+	if name, ok := strings.CutPrefix(a.Path, Contexted); ok && a.File == "" {
+		if !contextName.MatchString(name) {
+			return a, fmt.Errorf("%s: %q is no name of a context (if it is a path, begin it with ./)", a.Where, name)
+		}
+		a.Context, a.Path = name, ""
 		return a, nil
 	}
 	if !filepath.IsAbs(a.Path) {

@@ -17,6 +17,8 @@ type Surroundings struct {
 	LookPath func(string) (string, error)
 	Home     string // the user's home directory
 	System   string // runtime.GOOS
+	// Read reads a file of a Docker context; nil: as any other.
+	Read func(path string) ([]byte, error)
 }
 
 // Address is where an engine's API is, and by whose word.

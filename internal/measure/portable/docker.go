@@ -52,7 +52,7 @@ func (s Surroundings) docker() (Address, error) {
 		name, from = config.CurrentContext, path
 	}
 	if name != "" && name != "default" {
-		return s.context(name, from)
+		return s.Context(name, from)
 	}
 	sockets := slices.Concat([]string{"/var/run/docker.sock"}, below(s.Home, ".docker", "run", "docker.sock"),
 		below(s.Home, ".docker", "desktop", "docker.sock"), below(s.Home, ".colima", "default", "docker.sock"),
@@ -68,9 +68,9 @@ func (s Surroundings) dockerConfig() string {
 	return filepath.Join(s.Home, ".docker")
 }
 
-// context reads a context from the client's own store: its folders are named by the
-// digest of the name.
-func (s Surroundings) context(name, from string) (Address, error) {
+// Context reads a Docker context from the client's own store: its folders are named by the
+// digest of the name. from says who names it, for messages.
+func (s Surroundings) Context(name, from string) (Address, error) {
 	sum := sha256.Sum256([]byte(name))
 	id := hex.EncodeToString(sum[:])
 	path := filepath.Join(s.dockerConfig(), "contexts", "meta", id, "meta.json")
@@ -80,7 +80,11 @@ func (s Surroundings) context(name, from string) (Address, error) {
 			SkipTLSVerify bool
 		}
 	}
-	text, err := os.ReadFile(path)
+	read := os.ReadFile
+	if s.Read != nil {
+		read = s.Read
+	}
+	text, err := read(path)
 	if err == nil {
 		err = json.Unmarshal(text, &meta)
 	}

@@ -143,12 +143,16 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 			}
 		}
 	}
+	known := engine.AllPrograms(s.engines)
 	for _, text := range f.list {
 		name, _, _ := strings.Cut(text, "=")
 		if !asked[name] {
 			program, level, _ := strings.Cut(name, ":")
-			return nil, nil, withHint(fail(Usage, "--build %s: no environment of this study asks for the build %s of %s", text, level, program),
-				"a study asks by build: [%s] in its environments", level)
+			hint := fmt.Sprintf("a study asks by build: [%s] in its environments", level)
+			if k := slices.IndexFunc(known, func(p engine.Program) bool { return p.Name == program && len(p.With) > 0 }); k >= 0 {
+				hint += "; its " + program + " an engine starts only where " + known[k].Needs() + " is named"
+			}
+			return nil, nil, withHint(fail(Usage, "--build %s: no environment of this study asks for the build %s of %s", text, level, program), "%s", hint)
 		}
 	}
 	if flag, ok := fl.Lookup("build").Value.(pflag.SliceValue); ok && len(used) > 0 {

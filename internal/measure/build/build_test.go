@@ -184,7 +184,7 @@ func TestItself(t *testing.T) {
 		"runsc version release-20240212.0": {"runsc", "release-20240212.0"}, "bubblewrap 0.8.0\n": {"bubblewrap", "0.8.0"},
 		"0.31\n": {"", "0.31"}, "containerd github.com/containerd/containerd v1.7.2 0cae528": {"containerd", "v1.7.2"},
 		"containerd-shim-runc-v2:\n  Version:  1.6.20~ds1\n  Revision: x\n": {"containerd-shim-runc-v2", "1.6.20~ds1"},
-		"Docker version 24.0.5, build ced0996":                              {"Docker", "24.0.5"}, "": {"", ""}, "hello": {"", ""},
+		"Docker version 24.0.5, build ced0996":                              {"Docker", "24.0.5"}, "tini version 0.19.0 - git.de40ad0\n": {"tini", "0.19.0"}, "": {"", ""}, "hello": {"", ""},
 	} {
 		if name, version := itself(out); name != want[0] || version != want[1] {
 			t.Errorf("%q: %q %q", out, name, version)
@@ -219,6 +219,34 @@ func TestBuildsFor(t *testing.T) {
 		}
 		if strings.Join(names, " ") != c.want || (err != nil) != (c.wantError != "") || err != nil && !strings.Contains(err.Error(), c.wantError) {
 			t.Errorf("%s %s %s: %v %v", c.info.Name, c.runtime, c.level, names, err)
+		}
+	}
+}
+
+// A program that an engine starts only where something is added has a build there alone.
+func TestBuildsForWhatIsAdded(t *testing.T) {
+	manager := engine.Info{Name: "manager", Title: "Manager", Programs: []engine.Program{{Name: "manager"}, {Name: "an-init", With: map[string]string{engine.With: engine.Init}}}}
+	both := []record.Build{{Program: "manager", Level: "new"}, {Program: "an-init", Level: "new"}}
+	for _, c := range []struct {
+		with            string
+		all             []record.Build
+		want, wantError string
+	}{
+		{"", both, "manager:new", ""},
+		{"default", both, "manager:new", ""},
+		{engine.LogFile, both, "manager:new", ""},
+		{engine.Init, both, "manager:new an-init:new", ""},
+		{engine.LogFile + engine.And + engine.Init, both, "manager:new an-init:new", ""},
+		{engine.Init, both[1:], "an-init:new", ""},
+		{"", both[1:], "", "an-init:new would not run: Manager starts its an-init only where with=init is named"},
+	} {
+		var names []string
+		got, err := manager.BuildsFor(map[string]string{engine.With: c.with, engine.Build: "new"}, c.all)
+		for _, b := range got {
+			names = append(names, b.Name())
+		}
+		if strings.Join(names, " ") != c.want || (err != nil) != (c.wantError != "") || err != nil && !strings.Contains(err.Error(), c.wantError) {
+			t.Errorf("with %q: %v %v", c.with, names, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,7 +35,8 @@ type Program struct {
 	// Elsewhere says of files that it reads and takes none of here where their settings
 	// are given instead, by their names.
 	Elsewhere map[string]string
-	// With are levels without which the engine does not run it, by their factors.
+	// With are levels without which the engine does not run it, by their factors. One of
+	// the factor With has to be named, since without it nothing is added.
 	With map[string]string
 	// Variables: the engine starts it, and so a build may have variables of its
 	// environment here.
@@ -82,11 +84,21 @@ func (i Info) ProgramsWith(levels map[string]string) (out []Program) {
 // nobody has named, the engine alone knows.
 func (p Program) RunsAt(levels map[string]string) bool {
 	for factor, level := range p.With {
-		if is := levels[factor]; is != "" && is != DefaultLevel && is != level {
+		is := levels[factor]
+		if factor == With && !slices.Contains(Parts(factor, is), level) || factor != With && is != "" && is != DefaultLevel && is != level {
 			return false
 		}
 	}
 	return true
+}
+
+// Needs are the levels without which it does not run, as FACTOR=LEVEL.
+func (p Program) Needs() string {
+	var all []string
+	for _, factor := range slices.Sorted(maps.Keys(p.With)) {
+		all = append(all, factor+"="+p.With[factor])
+	}
+	return strings.Join(all, " and ")
 }
 
 // Runs is the program of this name, or the factor whose level it is; nil where the
@@ -162,6 +174,12 @@ func (i Info) BuildsFor(levels map[string]string, all []record.Build) (out []rec
 	}
 	if len(out) > 0 {
 		return out, nil
+	}
+	for _, p := range i.Programs {
+		if !p.RunsAt(levels) && slices.ContainsFunc(all, func(b record.Build) bool { return b.Program == p.Name && b.Level == level }) {
+			return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s:%s would not run: %s starts its %s only where %s is named", p.Name, level, i.Title, p.Name, p.Needs()),
+				Fix: "name " + p.Needs()}
+		}
 	}
 	if len(names) == 0 {
 		return nil, &Error{Class: record.Unavailable, Text: fmt.Sprintf("of which program %s=%s is a build is open: the study leaves the %s to %s", Build, level, Runtime, i.Title)}

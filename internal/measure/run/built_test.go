@@ -30,13 +30,14 @@ func TestProverJudges(t *testing.T) {
 		{"itself again, from a copy", []executed.Execution{x(1, "/b/runc", "aa"), ld, x(1, "/", "aa"), ld}, ""},
 		{"others beside it", []executed.Execution{x(9, "/bin/gcc", ""), x(1, "/b/runc", "aa"), ld, x(2, "/bin/hook", ""), x(3, "/usr/bin/runc", "cc")}, ""},
 		{"the payload", []executed.Execution{x(1, "/b/runc", "aa"), ld, x(1, "/probe", "pp"), x(1, "/bin/anything", "")}, ""},
+		{"an init that it becomes, below which the payload is", []executed.Execution{x(1, "/b/runc", "aa"), x(1, "/sbin/an-init", "ii"), x(2, "/probe", "pp")}, ""},
 		{"a helper of its own", []executed.Execution{x(1, "/b/runc", "aa"), x(1, "/b/starter", ""), x(1, "/bin/sh", "")}, ""},
 		{"nothing", nil, "runc:new, /b/runc, was not executed"},
 		{"the one on the PATH", []executed.Execution{x(1, "/usr/bin/runc", "cc")}, "was not executed, and /usr/bin/runc was"},
 		{"a wrapper", []executed.Execution{x(1, "/b/runc", "aa"), ld, x(1, "/usr/bin/runc", "cc")}, "it executed /usr/bin/runc in its place"},
 		{"a wrapper, the second time", []executed.Execution{x(1, "/b/runc", "aa"), x(2, "/b/runc", "aa"), x(2, "/usr/bin/crun", "")}, "it executed /usr/bin/crun in its place"},
 	} {
-		err := p.held([]record.Build{b}, map[string][]string{"runc": {"starter"}}, c.all, true)
+		err := p.held([]record.Build{b}, map[string][]string{"runc": {"starter", "an-init"}}, c.all, true)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, not %q", c.name, err, c.want)
 		}

@@ -61,7 +61,7 @@ func (e *Engine) Info() engine.Info {
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
 		Untried:   map[string][]string{engine.Runtime: kata.Levels},
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
-		Mechanisms: mechanisms, Below: "containerd", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime}),
+		Mechanisms: mechanisms, Below: "containerd", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime, Becomes: []string{initProgram}}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

@@ -40,7 +40,8 @@ var plain = flavour{
 	restart: "systemctl restart docker, or start dockerd", install: "apt-get install docker.io",
 	config: "/etc/docker/daemon.json", group: "docker",
 	set: []engine.Program{{Name: "dockerd", Helps: "Usage: dockerd [OPTIONS]", Stays: true, Files: []string{configFile}, Variables: true, Joins: true}, {Name: containerdProgram, Stays: true},
-		{Name: "containerd-shim-runc-v2", Version: "-v", Helps: "namespace that owns the shim"}},
+		{Name: "containerd-shim-runc-v2", Version: "-v", Helps: "namespace that owns the shim"},
+		{Name: initProgram, Says: "tini", With: map[string]string{engine.With: engine.Init}}},
 	processes: engine.Processes{Daemons: []string{"dockerd", "containerd", "buildkitd"},
 		Helpers: append([]string{"containerd-shim", "docker-proxy", "slirp4netns", "rootlessport", "fuse-overlayfs"}, kata.Processes...)},
 }

@@ -71,6 +71,7 @@ type wanted struct {
 	set              string   // of builds; empty: the machine's own programs
 	env              []string // by which the set is found
 	given            *given.Configuration
+	init             string // the file of a build of docker-init; empty: the machine's own
 	switched         switchedOff
 }
 
@@ -139,6 +140,9 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	}
 	w := wanted{rootless: rootlessWanted, set: set, env: path, switched: switchedOffBy(spec)}
 	if w.given, err = e.given(kit); err != nil {
+		return nil, nil, err
+	}
+	if w.init, err = initPath(kit, w.given); err != nil {
 		return nil, nil, err
 	}
 	if rootlessWanted && asksOwn(spec) {
@@ -275,6 +279,9 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		}
 		w.switched.configure(config)
 		o.overlay(config)
+		if w.init != "" {
+			config[initKey] = w.init
+		}
 		program, err := kit.LookPath(e.daemon)
 		if err != nil {
 			return nil, err

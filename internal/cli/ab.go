@@ -46,9 +46,9 @@ OLD and NEW may be directories, each with a set of programs by their names: dock
 the containerd, shim and runtime that belong to it.
 
 OLD or NEW may be a configuration instead, of the program on your PATH: a file such as
-dockerd's daemon.json, or a variable of its environment as KEY=VALUE. Of dockerd and
-containerd it may be a daemon that runs already, as unix://SOCKET, or that of a Docker
-context, as context:NAME.
+dockerd's daemon.json, or a variable of its environment as KEY=VALUE. Of dockerd,
+containerd and crio it may be a daemon that runs already, as unix://SOCKET, or that of a
+Docker context, as context:NAME. With --engine cri pods are measured there.
 
 NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. A build
 that can't be used ends the command before anything is measured. With the DIR of such a
@@ -64,6 +64,7 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
   plimsoll ab dockerd ./daemon.json ./without-proxy.json
   plimsoll ab dockerd unix:///var/run/docker.sock unix:///run/other/docker.sock
   plimsoll ab dockerd context:default context:other
+  plimsoll ab containerd unix:///run/containerd/containerd.sock unix:///run/other/c.sock --engine cri
   plimsoll ab containerd GOGC=100 GOGC=off network=none
   plimsoll ab podman containers.conf=./a.conf containers.conf=./b.conf
   plimsoll ab podman /usr/bin/podman ./bin/podman client=steps

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/remark"
+	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
@@ -83,6 +84,9 @@ func beware(o run.Options) {
 		if m.Level == "warn" && remark.Weighs(m.Code) {
 			o.Progress.Remark("beware: " + m.Text)
 		}
+	}
+	for _, text := range build.OneDaemon(o.Run.Builds) {
+		o.Progress.Remark("beware: " + text)
 	}
 }
 

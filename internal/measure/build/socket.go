@@ -103,3 +103,24 @@ func runningVersion(ctx context.Context, b record.Build, p engine.Program) (stri
 func configuredItself(b *record.Build) error {
 	return fmt.Errorf("%s runs already, at %s, with a configuration of its own: a build of it has none here", b.Program, b.Socket)
 }
+
+// OneDaemon says of each two builds that are one daemon that they are, as the same socket by
+// two paths is: as a test of the measurement itself that is right, else a slip.
+func OneDaemon(builds []record.Build) (said []string) {
+	first := map[int]record.Build{}
+	for _, b := range builds {
+		if b.Socket == "" {
+			continue
+		}
+		pid, err := proc.Here.Behind(b.Socket)
+		if err != nil {
+			continue // whoever uses it says so
+		}
+		if a, ok := first[pid]; ok {
+			said = append(said, fmt.Sprintf("%s and %s are one daemon, process %d: nothing but chance tells them apart", a.Name(), b.Name(), pid))
+			continue
+		}
+		first[pid] = b
+	}
+	return said
+}

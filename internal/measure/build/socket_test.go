@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
 )
 
 // A daemon that runs already is known by the program of whoever listens: here the test's
@@ -67,5 +69,25 @@ func TestBindSocket(t *testing.T) {
 		if _, err := bind(c.texts...); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, not %q", c.texts, err, c.want)
 		}
+	}
+}
+
+// One process at two sockets is one daemon, by whichever path it is asked for.
+func TestOneDaemon(t *testing.T) {
+	dir := t.TempDir()
+	var at []string
+	for _, name := range []string{"a", "b"} {
+		l, err := net.Listen("unix", filepath.Join(dir, name))
+		require.NoError(t, err)
+		defer l.Close()
+		at = append(at, filepath.Join(dir, name))
+	}
+	builds := []record.Build{{Program: "stayer", Level: "old", Socket: at[0]}, {Program: "runc", Level: "old", Path: "/bin/runc"}, {Program: "stayer", Level: "gone", Socket: at[0] + "-none"}}
+	if said := OneDaemon(builds); len(said) > 0 {
+		t.Errorf("one daemon, and no other: %q", said)
+	}
+	builds = append(builds, record.Build{Program: "stayer", Level: "new", Socket: at[1]})
+	if said := OneDaemon(builds); len(said) != 1 || !strings.Contains(said[0], "stayer:old and stayer:new are one daemon, process "+strconv.Itoa(os.Getpid())) {
+		t.Errorf("one daemon at two sockets: %q", said)
 	}
 }

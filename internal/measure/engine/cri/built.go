@@ -1,6 +1,7 @@
 package cri
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,13 +39,13 @@ const (
 	conmon      = "conmon"
 )
 
-// set are the programs of private servers of which there may be builds.
+// set are the programs of servers of which there may be builds.
 func set() []engine.Program {
 	ofContainerd, ofCRIO := map[string]string{engine.Endpoint: containerd}, map[string]string{engine.Endpoint: crio}
 	return []engine.Program{
-		{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, With: ofContainerd},
+		{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, Joins: true, With: ofContainerd},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim", With: ofContainerd},
-		{Name: crio, Stays: true, Files: []string{crioFile}, Elsewhere: map[string]string{storageFile: inCRIOFile}, Variables: true, With: ofCRIO},
+		{Name: crio, Stays: true, Files: []string{crioFile}, Elsewhere: map[string]string{storageFile: inCRIOFile}, Variables: true, Joins: true, With: ofCRIO},
 		{Name: conmon, With: ofCRIO},
 	}
 }
@@ -70,14 +71,6 @@ func foreign(kit *engine.Kit, kind string) error {
 	return nil
 }
 
-// Residents is documented in engine.Resident.
-func (env *environment) Residents() (map[string]int, error) {
-	if env.s.own == nil {
-		return nil, nil
-	}
-	return map[string]int{env.s.own.program: env.s.own.PID}, nil
-}
-
 // Configured is documented in engine.Configured.
 func (env *environment) Configured() error {
 	if env.s.own == nil {
@@ -95,10 +88,11 @@ func (s *server) canBuild(kit *engine.Kit, runtime string) error {
 	if kit.Built(runtime) != "" && !slices.Contains(buildable, runtime) {
 		return &engine.Error{Class: record.Unsupported, Text: "a build of " + runtime + " below a CRI server can't be had: it needs a shim of its own"}
 	}
-	if no := private.Root(kit); no != nil {
+	is := endpointOf(s.version.GetRuntimeName())
+	if no := cmp.Or(private.Joined(kit, is), private.Root(kit)); no != nil {
 		return no
 	}
-	switch is := endpointOf(s.version.GetRuntimeName()); is {
+	switch is {
 	case containerd:
 		if _, err := kit.LookPath(containerd); err != nil {
 			return &engine.Error{Class: record.Unavailable, Text: "the program containerd, for a private daemon, is not on the PATH", Fix: "apt-get install containerd"}

@@ -11,7 +11,7 @@
 // container's end comes by the server's events where it has them, else by a
 // poll whose period is among the facts. The server is the user's, local, and
 // never reconfigured; for builds, of it or of a runtime, a private one of its kind is
-// started.
+// started, unless the build is a server that runs already.
 package cri
 
 import (

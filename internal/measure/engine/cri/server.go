@@ -50,8 +50,12 @@ type server struct {
 	own     *ownServer // nil for the user's
 }
 
-// sockets lists where to look: the user's variable stands for itself alone.
+// candidates lists where to look: a build that is a server, or the user's variable, stands
+// for itself alone.
 func (e *Engine) candidates(kit *engine.Kit) ([]string, error) {
+	if _, sockets := joined(kit); len(sockets) > 0 {
+		return sockets, nil
+	}
 	if e.sockets != nil {
 		return e.sockets, nil
 	}
@@ -113,11 +117,7 @@ func (e *Engine) connect(ctx context.Context, kit *engine.Kit, level string) (*s
 	if len(tried) > 0 {
 		text += " (" + strings.Join(tried, "; ") + ")"
 	}
-	fix := "apt-get install containerd, with its CRI plug-in enabled, or set " + variable
-	if level == crio {
-		fix = "install CRI-O (https://cri-o.io), or set " + variable
-	}
-	return nil, &engine.Error{Class: record.Unavailable, Text: text, Fix: fix}
+	return nil, &engine.Error{Class: record.Unavailable, Text: text, Fix: lookedFor(kit, level)}
 }
 
 const notThere = "there is no such socket"

@@ -174,6 +174,9 @@ func (f *abFlags) twoBuilds(ctx context.Context, w World, s *setting, args []str
 	if err != nil {
 		return nil, nil, fail(Failed, "finding the working directory: %w", err)
 	}
+	if err := noEngine(s.engines, args[0]); err != nil {
+		return nil, nil, err
+	}
 	var asked []build.Asked
 	for i, level := range abLevels {
 		a, err := build.Parse(args[0]+":"+level+"="+args[1+i], "the build", dir)

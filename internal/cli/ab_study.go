@@ -120,6 +120,20 @@ func runs(all []engine.Engine, program, asked string) ([]string, error) {
 	return nil, fail(Usage, "--engine is %q: expected one that can run a build of %s, %s", asked, program, yamlfile.OneOf(able))
 }
 
+// noEngine refuses the name of an engine where a program is to be named: that of two
+// servers at two sockets, for instance, would be open.
+func noEngine(all []engine.Engine, name string) error {
+	if slices.ContainsFunc(engine.AllPrograms(all), func(p engine.Program) bool { return p.Name == name }) {
+		return nil
+	}
+	for _, e := range all {
+		if of := e.Info().ProgramsWith(nil); e.Info().Name == name && len(of) > 0 {
+			return withHint(fail(Usage, "%s is an engine, and builds are of its programs", name), "plimsoll ab %s OLD NEW --engine %s", of[0].Name, name)
+		}
+	}
+	return nil
+}
+
 // lacksOne says that there are not both to measure.
 func lacksOne(p *study.Plan) bool { return len(p.Environments) < len(abLevels) }
 

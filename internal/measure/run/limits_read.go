@@ -3,13 +3,11 @@ package run
 import (
 	"context"
 	"math"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -32,7 +30,12 @@ func (a *ramp) usage() usage {
 		ctx, cancel := context.WithTimeout(context.Background(), a.site.limit())
 		defer cancel()
 		sockets, more := d.Daemons(ctx)
-		pids = append(append(pids, more...), listeners(ctx, sockets)...)
+		pids = append(pids, more...)
+		for _, s := range sockets {
+			if pid, err := proc.Here.Behind(s); err == nil { // else its limits are not looked at
+				pids = append(pids, pid)
+			}
+		}
 	}
 	inside := 0
 	for _, h := range a.held {
@@ -343,28 +346,4 @@ func number(path string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	return n, err == nil
-}
-
-// listeners are the processes behind sockets, by who answers there (unix(7),
-// SO_PEERCRED). Behind a socket that an init system opened it is the init
-// system's: then the daemon's own limits are not looked at.
-func listeners(ctx context.Context, sockets []string) []int {
-	var out []int
-	for _, s := range sockets {
-		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", s)
-		if err != nil {
-			continue
-		}
-		if u, ok := c.(*net.UnixConn); ok {
-			if raw, err := u.SyscallConn(); err == nil {
-				_ = raw.Control(func(fd uintptr) {
-					if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil && cred.Pid > 1 {
-						out = append(out, int(cred.Pid))
-					}
-				})
-			}
-		}
-		_ = c.Close()
-	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/engine/confile"
 	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/record"
 )
@@ -30,7 +31,7 @@ func (s *server) crioProgram(kit *engine.Kit) (string, error) {
 	if err == nil {
 		return path, nil
 	}
-	if peer := s.peer(); peer != nil && peer.Uid == 0 {
+	if peer, perr := proc.Peer(s.path); perr == nil && peer.Uid == 0 {
 		if path, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", peer.Pid)); err == nil {
 			_, err = os.Stat(path) // it may have been replaced meanwhile
 		}

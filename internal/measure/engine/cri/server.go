@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -171,32 +171,13 @@ func (s *server) close() { _ = s.conn.Close() }
 
 // rootless tells by the owner of the process at the socket's other end.
 func (s *server) rootless() string {
-	switch peer := s.peer(); {
-	case peer == nil:
+	switch peer, err := proc.Peer(s.path); {
+	case err != nil:
 		return ""
 	case peer.Uid == 0:
 		return "no"
 	}
 	return "yes"
-}
-
-// peer is the process at the socket's other end; nil where that is not known.
-func (s *server) peer() (peer *unix.Ucred) {
-	c, err := net.DialTimeout("unix", s.path, time.Second)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = c.Close() }()
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return nil
-	}
-	_ = raw.Control(func(fd uintptr) {
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			peer = cred
-		}
-	})
-	return peer
 }
 
 // words are what the server said, without gRPC's frame.

@@ -17,29 +17,39 @@ import (
 // ErrNobody says that no process listens at a socket, or none that can be told.
 var ErrNobody = errors.New("nobody listens")
 
-// Behind is the process behind a Unix socket: the one that listens. The kernel
-// tells it to whoever connects (unix(7), SO_PEERCRED). Where that is systemd,
-// which made the socket for a service, whoever holds it is looked for. The
-// error is ErrNobody where there is none, or none that can be seen.
-func (d Dir) Behind(socket string) (pid int, err error) {
+// Peer is who listens at a Unix socket, by the kernel's word to whoever connects (unix(7),
+// SO_PEERCRED): the process that made the socket, and its user. The process is 0 where it
+// lies outside of this PID namespace. The error is ErrNobody where nobody listens.
+func Peer(socket string) (*unix.Ucred, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
+		return nil, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
 	defer func() { _ = unix.Close(fd) }()
 	// On a Unix socket connecting does not wait, but for a full queue.
 	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: socket}); err != nil {
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
-			return 0, fmt.Errorf("%w at %s", ErrNobody, socket)
+			return nil, fmt.Errorf("%w at %s", ErrNobody, socket)
 		}
 		if errors.Is(err, unix.EACCES) {
-			return 0, fmt.Errorf("you may not connect to %s: its group may, or root", socket)
+			return nil, fmt.Errorf("you may not connect to %s: its group may, or root", socket)
 		}
-		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
+		return nil, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
+		return nil, fmt.Errorf("finding the process behind %s: %w", socket, err)
+	}
+	return cred, nil
+}
+
+// Behind is the process behind a Unix socket: the one that listens, as Peer has it.
+// Where that is systemd, which made the socket for a service, whoever holds it is
+// looked for. The error is ErrNobody where there is none, or none that can be seen.
+func (d Dir) Behind(socket string) (pid int, err error) {
+	cred, err := Peer(socket)
+	if err != nil {
+		return 0, err
 	}
 	maker := int(cred.Pid)
 	if maker == 0 {

@@ -137,9 +137,7 @@ func runPortable(w World, a *portableAsked) error {
 		return err
 	}
 	look.Images.RunID = o.Run.ID
-	tells := context.AfterFunc(finish, func() { say("ending after the trial in flight; once more ends it at once") })
 	sum, err := portable.Execute(broken, o)
-	tells()
 	if err != nil {
 		return portableError(err, o.Dir, sum != nil)
 	}

@@ -29,8 +29,8 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 	}
 
 	h.Name = m.text("/proc/sys/kernel/hostname")
-	h.Machine = identity(m.text("/etc/machine-id"), "machine")
-	h.Boot = identity(m.text("/proc/sys/kernel/random/boot_id"), "boot")
+	h.Machine = record.Identity(m.text("/etc/machine-id"), record.OfMachine)
+	h.Boot = record.Identity(m.text("/proc/sys/kernel/random/boot_id"), record.OfBoot)
 	h.Kernel = m.text("/proc/sys/kernel/osrelease")
 	if h.Kernel == "" {
 		note(errors.New("reading the machine's facts: the kernel does not say its release"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -65,7 +64,7 @@ func (r *run) measured() bool { return r.Resume && len(r.writer.Complete()) > 0 
 // before anything of it is changed.
 func (r *run) openRecord() (err error) {
 	now := time.Now()
-	r.Run.Status, r.Run.Finished, r.Run.Host = "running", time.Time{}, hostFacts()
+	r.Run.Status, r.Run.Finished, r.Run.Host = "running", time.Time{}, r.host()
 	r.Run.Tool.Probe = probe.Digest()
 	for i := range r.Run.Workloads {
 		w := &r.Run.Workloads[i]
@@ -94,17 +93,13 @@ func (r *run) openRecord() (err error) {
 // byInterface are the facts, besides versions, by which a daemon is known again: where
 // it is, what it says of its machine, and from where it pulls. How much memory it has is not among them,
 // since a kernel keeps a little more or less for itself each time.
-var byInterface = []string{"host", "daemon-machine", "daemon-cpus", "kernel", "default-runtime", "cgroup", "cgroup-driver", "rootless", "pulls-from"}
+var byInterface = []string{"host", machineFact, "daemon-cpus", "kernel", "default-runtime", "cgroup", "cgroup-driver", "rootless", "pulls-from"}
 
 // differs is what is not as it was when the run was last measured. The steps of the
 // clock are left out: they are measured anew each time.
 func (r *run) differs() []record.Difference {
-	was := r.was.Host
-	was.More = nil
-	if runtime.GOOS == "darwin" {
-		was.Name = "" // there a network gives the name
-	}
-	return slices.Concat(likeness.Machines(was, r.Run.Host), likeness.Tools(r.was.Tool, r.Run.Tool),
+	was := record.Host{Arch: r.was.Host.Arch} // what else is known of it stands in the engines' facts
+	return slices.Concat(clients(r.was.Host, r.Run.Host), likeness.Machines(was, r.Run.Host), likeness.Tools(r.was.Tool, r.Run.Tool),
 		likeness.Engines(r.was.Environments, r.Run.Environments, byInterface...))
 }
 

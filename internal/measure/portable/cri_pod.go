@@ -151,11 +151,17 @@ func (p *pod) stop(ctx context.Context) error {
 // told is what the server counts of the container; nil where it says nothing.
 func (p *pod) told(ctx context.Context) map[string]float64 {
 	r, err := p.s.runtime.ContainerStats(ctx, &runtimev1.ContainerStatsRequest{ContainerId: p.ctr})
-	n := r.GetStats().GetMemory().GetWorkingSetBytes().GetValue()
-	if err != nil || n == 0 {
+	if err != nil {
 		return nil
 	}
-	return map[string]float64{memoryMetric: float64(n)}
+	values := map[string]float64{}
+	if n := r.GetStats().GetMemory().GetWorkingSetBytes().GetValue(); n > 0 {
+		values[memoryMetric] = float64(n)
+	}
+	if n := r.GetStats().GetCpu().GetUsageCoreNanoSeconds().GetValue(); n > 0 {
+		values[cpuMetric] = float64(n)
+	}
+	return values
 }
 
 // failed says what came of a life that err ended.

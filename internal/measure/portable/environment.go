@@ -40,6 +40,7 @@ type environment struct {
 	// images are the tags by name; settings are the runner's, of which each trial
 	// sets the image.
 	settings *settings
+	boot     string // of the kernel that its first container ran on, if that is the engine's
 }
 
 // loadLimit bounds what an image may take on its way to a daemon.

@@ -35,6 +35,7 @@ type Found struct {
 	Unverified string `json:"unverified,omitempty"`
 
 	address  Address
+	id       string // the daemon's own, where that is the same with each answer
 	info     *system.Info
 	handlers []string // of the CRI, where it tells them
 }
@@ -117,8 +118,15 @@ func (f *Found) ask(ctx context.Context) error {
 		return d.wrong("measuring the round trip", err)
 	}
 	f.info, f.Facts = &info.Info, facts(&info.Info, d.ClientVersion())
+	// Podman has another identifier in each of its answers, whoever asks by Docker's name.
+	if again, err := d.Info(ctx, client.InfoOptions{}); err == nil && again.Info.ID == info.Info.ID {
+		f.id = info.Info.ID
+	}
 	return nil
 }
+
+// machineFact is the fact that has the name of the engine's machine.
+const machineFact = "daemon-machine"
 
 // architectures are uname's words for Go's.
 var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
@@ -147,7 +155,7 @@ func facts(info *system.Info, version string) map[string]string {
 	f := map[string]string{
 		"version": info.ServerVersion, "api-version": version, "storage": info.Driver, "cgroup": cgroup, "cgroup-driver": info.CgroupDriver,
 		"default-runtime": info.DefaultRuntime, "daemon-kernel": info.KernelVersion, "daemon-os": info.OperatingSystem, "rootless": "no",
-		"daemon-cpus": fmt.Sprint(info.NCPU), "daemon-memory": fmt.Sprint(info.MemTotal), "daemon-machine": info.Name,
+		"daemon-cpus": fmt.Sprint(info.NCPU), "daemon-memory": fmt.Sprint(info.MemTotal), machineFact: info.Name,
 	}
 	for _, o := range info.SecurityOptions {
 		if strings.Contains(o, "name=rootless") {

@@ -13,12 +13,12 @@ import (
 // podmanInfo is what of `podman info` is read.
 type podmanInfo struct {
 	Host struct {
-		Arch, OS, Kernel, CgroupManager, CgroupVersion string
-		OCIRuntime                                     struct{ Name string } `json:"ociRuntime"`
-		Security                                       struct{ Rootless bool }
-		CPUs                                           int
-		MemTotal                                       int64
-		Distribution                                   struct{ Distribution, Version string }
+		Arch, OS, Kernel, Hostname, CgroupManager, CgroupVersion string
+		OCIRuntime                                               struct{ Name string } `json:"ociRuntime"`
+		Security                                                 struct{ Rootless bool }
+		CPUs                                                     int
+		MemTotal                                                 int64
+		Distribution                                             struct{ Distribution, Version string }
 	}
 	Store   struct{ GraphDriverName string }
 	Version struct{ Version string }
@@ -53,6 +53,6 @@ func (f *Found) askCommand(ctx context.Context, s Surroundings) {
 	f.Facts = map[string]string{
 		"version": i.Version.Version, "storage": i.Store.GraphDriverName, "cgroup": h.CgroupVersion, "cgroup-driver": h.CgroupManager,
 		"default-runtime": h.OCIRuntime.Name, "daemon-kernel": h.Kernel, "daemon-os": h.Distribution.Distribution + " " + h.Distribution.Version, "rootless": rootless,
-		"daemon-cpus": fmt.Sprint(h.CPUs), "daemon-memory": fmt.Sprint(h.MemTotal),
+		"daemon-cpus": fmt.Sprint(h.CPUs), "daemon-memory": fmt.Sprint(h.MemTotal), machineFact: h.Hostname,
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -53,17 +53,22 @@ type run struct {
 	envs     map[string]*environment
 	lost     map[string]string // of a resumed run: why an environment can't be opened any more
 	provided map[engine.Thing]bool
-	source   *source  // nil until something is to be pulled
-	broken   []string // engines of which a pull has broken off
+	source   *source      // nil until something is to be pulled
+	broken   []string     // engines of which a pull has broken off
+	trying   *atomic.Bool // the first trial has begun
 	removals []func(context.Context) error
 }
 
 // Execute carries out a plan. A summary beside an error says that there is a record.
 func Execute(ctx context.Context, o Options) (sum *Summary, err error) {
-	r := &run{Options: o, envs: map[string]*environment{}, lost: map[string]string{}, provided: map[engine.Thing]bool{}}
+	r := &run{Options: o, envs: map[string]*environment{}, lost: map[string]string{}, provided: map[engine.Thing]bool{}, trying: &atomic.Bool{}}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
+	measured := make(chan struct{})
+	stop := sync.OnceFunc(func() { close(measured) })
+	defer stop()
+	go r.tellFinish(measured)
 	defer func() {
 		unclean := r.cleanUp(context.WithoutCancel(ctx))
 		if sum != nil {
@@ -80,11 +85,26 @@ func Execute(ctx context.Context, o Options) (sum *Summary, err error) {
 	}
 	sum = &Summary{Planned: o.Plan.Trials()}
 	err = r.trials(ctx, sum)
+	stop()
 	o.Run.Status, o.Run.Finished = "done", time.Now()
 	if sum.Interrupted || err != nil {
 		o.Run.Status = "interrupted"
 	}
 	return sum, errors.Join(err, r.writer.Update(o.Run), r.writer.Close())
+}
+
+// tellFinish says what the user waits for who asks for the end before all is measured.
+func (r *run) tellFinish(measured <-chan struct{}) {
+	select {
+	case <-measured:
+		return
+	case <-r.Finish:
+	}
+	if r.trying.Load() {
+		r.Say("ending after the trial in flight; once more ends it at once")
+	} else {
+		r.Say("no trial has begun: ending when the environments are open; once more ends it at once")
+	}
 }
 
 // openAll opens the plan's environments with their images; one that can't be is
@@ -152,6 +172,7 @@ func (r *run) trials(ctx context.Context, sum *Summary) error {
 			return nil
 		default:
 		}
+		r.trying.Store(true)
 		if time.Since(said) > 5*time.Second {
 			said = time.Now()
 			r.Say(fmt.Sprintf("%d of %d trials", sum.Trials, sum.Planned))
@@ -206,12 +227,4 @@ func (r *run) cleanUp(ctx context.Context) error {
 		errs = append(errs, fmt.Errorf("the %s %s of %s is kept in the ledger: plimsoll clean --portable tries again", t.Kind, t.Name, t.Engine))
 	}
 	return errors.Join(append(errs, r.ledger.Close())...)
-}
-
-// hostFacts are what can be said of this machine without asking its kernel.
-func hostFacts() record.Host {
-	h := record.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(),
-		More: map[string]string{half: "portable: what is known of the engines' machines stands in their facts", "clock-resolution": Resolution().String()}}
-	h.Name, _ = os.Hostname() // without a name it has none
-	return h
 }

@@ -52,6 +52,7 @@ func (r *run) prove(ctx context.Context, env *environment) error {
 			return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("the first container of the image %s", name), Err: err}
 		}
 		env.rec.Facts["kernel"], env.rec.Facts["root-fs"], env.rec.Facts["seccomp-inside"] = said.Report["uname.release"], said.Report["root.fs"], said.Report["seccomp"]
+		env.boot = bootOf(env.rec.Facts, said.Report)
 		if env.rec.Levels[engine.Seccomp] == "off" && said.Report["seccomp"] != "0" {
 			return &engine.Error{Class: record.WrongComponent, Text: "asked for no seccomp, and the payload has the mode " + said.Report["seccomp"]}
 		}

@@ -70,6 +70,11 @@ func (m *dockerMachine) measure(ledgers string) {
 			t.Errorf("the fact %s is %q, want %q", fact, got, want)
 		}
 	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	require.NoError(t, err)
+	if h := rec.Run().Host; h.Name != "far" || h.CPUs != 1 || h.Boot == "" || h.Boot == record.Identity(strings.TrimSpace(string(boot)), record.OfBoot) {
+		t.Errorf("the host is %+v, not the daemon's machine", h)
+	}
 	if env.Clock != record.ClockForeign {
 		t.Errorf("the clock is said to be %q", env.Clock)
 	}

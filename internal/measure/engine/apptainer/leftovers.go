@@ -113,14 +113,13 @@ func homes(kit *engine.Kit, path string, user *engine.User) ([]home, error) {
 // Leftovers is documented in engine.Engine: instances. Mounts are in the
 // containers' own namespaces and go with them.
 func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
+	in := map[engine.Thing]*home{} // the account that each instance is in
 	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		h, err := holder(ctx, kit, t)
+		in[t] = h
 		return h != nil, err
 	}, func(ctx context.Context, t engine.Thing) error {
-		h, err := holder(ctx, kit, t)
-		if err == nil && h != nil {
-			_, err = h.run(ctx, "instance", "stop", "--force", t.Name)
-		}
+		_, err := in[t].run(ctx, "instance", "stop", "--force", t.Name)
 		return err
 	}), nil
 }

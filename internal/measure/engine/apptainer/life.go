@@ -135,7 +135,11 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		return nil, err
 	}
 	return h.WithExec(func(inner engine.Task) (clirun.Plan, error) {
-		return e.finish(clirun.Attached(inner, e.inside(task.Name, inner))), nil
+		plan := e.finish(clirun.Attached(inner, e.inside(task.Name, inner)))
+		if e.user == nil {
+			plan.OOM = wrap.HostOOMWatch()
+		}
+		return plan, nil
 	}), nil
 }
 

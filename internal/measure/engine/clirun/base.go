@@ -105,11 +105,11 @@ func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 }
 
 // watchOOM sees to it that somebody tells of kills for want of memory from now on: our
-// cgroup where there is one around the launcher, else the host.
+// cgroup around the launcher where it can, else the host.
 func (b *Base) watchOOM(p *Plan) {
 	switch {
 	case p.OOM != nil:
-	case b.Group != nil:
+	case b.Group.TellsOOM():
 		p.OOM = b.Group.OOMWatch()
 	default:
 		p.OOM = wrap.HostOOMWatch()

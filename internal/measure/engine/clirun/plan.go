@@ -55,7 +55,7 @@ type Plan struct {
 	// is something on stderr too.
 	EngineStatus func(status int) bool
 	// OOM says whether the kernel killed for want of memory since the trial
-	// began. nil: the environment's own cgroup tells, or else the host.
+	// began. nil: the environment's own cgroup tells where it can, else the host.
 	OOM func() bool
 	// NoClient: there is no client whose time could be told from the
 	// payload's (baselines).

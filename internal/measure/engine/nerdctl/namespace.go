@@ -71,7 +71,7 @@ func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 // Leftovers is documented in engine.Engine: the run's namespace, with what is
 // in it.
 func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
+	return engine.LookForEach(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
 		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
 }
 

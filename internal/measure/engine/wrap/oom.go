@@ -99,6 +99,10 @@ func (c *Cgroup) OOMWatch() func() bool {
 	}
 }
 
+// TellsOOM says whether OOMWatch can tell of anything: whether there is a group that
+// limits memory.
+func (c *Cgroup) TellsOOM() bool { return len(c.memory()) > 0 }
+
 // HostOOMWatch is like OOMWatch for the whole host: the kernel's count of
 // processes killed for want of memory, which also sees a cgroup that the
 // engine made and removed. A kill elsewhere on the host counts too, so it is

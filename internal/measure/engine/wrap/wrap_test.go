@@ -162,7 +162,7 @@ func TestNoLimitsAskedFor(t *testing.T) {
 		t.Errorf("%v, %v, %v", err, c.Procs(), c.Facts())
 	}
 	var none *Cgroup
-	if none.Procs() != nil || none.Remove(t.Context()) != nil || none.OOMWatch()() {
+	if none.Procs() != nil || none.Remove(t.Context()) != nil || none.OOMWatch()() || none.TellsOOM() {
 		t.Error("a nil group does something")
 	}
 }

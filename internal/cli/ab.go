@@ -47,8 +47,9 @@ the containerd, shim and runtime that belong to it.
 
 OLD or NEW may be a configuration instead, of the program on your PATH: a file such as
 dockerd's daemon.json, or a variable of its environment as KEY=VALUE. Of dockerd,
-containerd and crio it may be a daemon that runs already, as unix://SOCKET, or that of a
-Docker context, as context:NAME. With --engine cri pods are measured there.
+containerd and crio it may be a daemon that runs already, as unix://SOCKET; of dockerd
+also that of a Docker context, as context:NAME. Of crio, and of containerd with
+--engine cri, pods are measured there.
 
 NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. A build
 that can't be used ends the command before anything is measured. With the DIR of such a

@@ -122,6 +122,9 @@ func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, 
 	if f.bySize() {
 		x.metrics = releases.Size
 		x.finding, x.why = sized(x.kind, x.builds)
+		if x.finding.Verdict == bisection.Unseen { // no other commit would change that
+			return "", fail(Usage, "%s", x.why)
+		}
 	} else if x.dir, err = outputDir(dir, "bisect-"+args[0]); err != nil {
 		return "", err
 	} else if err := x.run(w); err != nil {

@@ -157,7 +157,10 @@ func tried(dir string, excluded []record.Excluded, ran bool) ([]tryRow, []record
 			if err != nil {
 				return nil, nil, fail(Failed, "%w", err)
 			}
-			row := tryRow{Environment: t.Env, Values: map[string]float64{}, Failure: t.Failure}
+			row := tryRow{Environment: t.Env, Values: map[string]float64{}}
+			if t.Failure != nil {
+				row.Failure = new(*t.Failure)
+			}
 			maps.Copy(row.Values, t.Values)
 			for _, m := range record.LifeCycle {
 				if ns, ok := m.Derive(t); ok {

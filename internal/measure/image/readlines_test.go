@@ -34,6 +34,11 @@ func TestReadLines(t *testing.T) {
 	if err != nil || string(out) != "1999 lines in 1000 files\n" {
 		t.Errorf("%v: %s", err, out)
 	}
+	// A file of which nothing can be read is no file of the image's.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "empty.txt"), nil, 0o600))
+	if out, err := exec.CommandContext(t.Context(), program, dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "empty.txt") {
+		t.Errorf("of an empty file: %v: %s", err, out)
+	}
 }
 
 // The reader that is committed is what its source builds.

@@ -235,7 +235,6 @@ func (p *Plan) add(id string, c *combination, v verdict, j *judge, cat *Catalogu
 	}
 }
 
-// levels gives the named levels by factor, nil where there are none.
 // untried says whether one of the levels was never run on the real system.
 func (e *EngineInfo) untried(levels map[string]string) bool {
 	for factor, level := range levels {
@@ -246,6 +245,7 @@ func (e *EngineInfo) untried(levels map[string]string) bool {
 	return false
 }
 
+// levels gives the named levels by factor, nil where there are none.
 func (c *combination) levels(cat *Catalogue) map[string]string {
 	var out map[string]string
 	for i, l := range c.named {

@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
@@ -31,7 +32,7 @@ const pullLimit = time.Minute
 // of this run has done so. There is but one way in: the server pulls, here
 // from a registry on loopback that lives as long as the pull.
 func (e *Engine) provide(ctx context.Context, s *server, kit *engine.Kit, name string) (*provided, func(context.Context) error, error) {
-	return e.images.Get(ctx, s.path+" "+kit.RunID+" "+name, func(ctx context.Context) (*provided, func(context.Context) error, error) {
+	return e.images.Get(ctx, adapter.Socket(s.path)+" "+kit.RunID+" "+name, func(ctx context.Context) (*provided, func(context.Context) error, error) {
 		p, err := fetch(ctx, s, kit, name)
 		return p, func(ctx context.Context) error {
 			if s.own != nil {

@@ -25,12 +25,24 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine
 		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
 }
 
+// restarts is what helps where the server at a socket does not answer. A service is at
+// the usual ones alone.
+func restarts(socket string) string {
+	switch strings.TrimPrefix(socket, "/var") {
+	case standard[0]:
+		return "systemctl restart containerd"
+	case standard[1]:
+		return "systemctl restart crio"
+	}
+	return "start the server that serves " + socket
+}
+
 // askAt calls f with the server at a thing's socket.
 func askAt(ctx context.Context, kit *engine.Kit, t engine.Thing, f func(*server) error) error {
 	s, err := dial(ctx, t.At)
 	if err != nil {
 		return &engine.Error{Class: record.Unavailable, Text: "asking the CRI server at " + t.At + " what it holds of the run", Err: err,
-			Fix: "start or restart the server that has " + t.At + " (systemctl restart containerd, or crio)"}
+			Fix: restarts(t.At)}
 	}
 	defer s.close()
 	s.runID = kit.RunID

@@ -23,19 +23,36 @@ import (
 // the server has given to the pod and its containers, which are random and 64
 // digits long. Where the server does not tell an id, since making the pod never
 // came back, an id counts when the bundle beside it names our pod.
-func reap(pod string, ids []string) {
-	ids = append(ids, bundlesOf(pod)...)
+//
+// An id that a server tells is that server's word alone: told is the user who listens
+// there, and what of the told ids belongs to others than that user stays, unless it is
+// root. So nobody can have killed by us what he could not kill himself.
+func reap(pod string, ids []string, told int64) {
+	ours := bundlesOf(pod)
 	for _, pid := range proc.Here.PIDs() {
-		kill(pid, ids)
+		kill(pid, ours, anyUser)
+		switch told {
+		case 0:
+			kill(pid, ids, anyUser)
+		case nobodyYet:
+		default:
+			kill(pid, ids, told)
+		}
 	}
 }
 
+// anyUser is no condition on whose process it is.
+const anyUser = -1
+
 var longID = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 
-// kill goes by a descriptor, so that it can't hit a process that was given the
-// same number meanwhile.
-func kill(pid int, ids []string) {
-	if !slices.Contains(ids, longID.FindString(commandLine(pid))) {
+// kill ends a process that has one of the ids, if it is the user's. It goes by a
+// descriptor, so that it can't hit a process that was given the same number meanwhile.
+func kill(pid int, ids []string, user int64) {
+	meant := func() bool {
+		return slices.Contains(ids, longID.FindString(commandLine(pid))) && (user == anyUser || owner("/proc/"+strconv.Itoa(pid)) == user)
+	}
+	if !meant() {
 		return
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -43,7 +60,7 @@ func kill(pid int, ids []string) {
 		return
 	}
 	defer unix.Close(fd)
-	if slices.Contains(ids, longID.FindString(commandLine(pid))) {
+	if meant() {
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 }
@@ -82,9 +99,15 @@ func names(config, pod string) bool {
 }
 
 // ownedByUs says whether a file, and no link to one, is ours.
-func ownedByUs(path string) bool {
+func ownedByUs(path string) bool { return owner(path) == int64(os.Geteuid()) }
+
+// owner is the user whose a file is, and no link to one; nobodyYet where there is none.
+func owner(path string) int64 {
 	var st unix.Stat_t
-	return unix.Lstat(path, &st) == nil && int(st.Uid) == os.Geteuid()
+	if unix.Lstat(path, &st) != nil {
+		return nobodyYet
+	}
+	return int64(st.Uid)
 }
 
 // commandLine has NULs between the words.

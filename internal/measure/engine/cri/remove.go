@@ -34,7 +34,7 @@ func (s *server) removePod(ctx context.Context, name string) error {
 			return err
 		}
 		if id == "" {
-			reap(name, nil)
+			reap(name, nil, nobodyYet)
 			return nil
 		}
 		ids, err := s.removePodByID(ctx, id)
@@ -42,7 +42,7 @@ func (s *server) removePod(ctx context.Context, name string) error {
 			return nil
 		}
 		if time.Since(began) > inVain {
-			reap(name, ids)
+			reap(name, ids, s.peer.Load())
 		}
 		select {
 		case <-ctx.Done():

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,7 +50,12 @@ type server struct {
 	runID   string // whose pods it removes; "" is nobody's
 	version *v1.VersionResponse
 	own     *ownServer // nil for the user's
+	// peer is the user who listens at the other end of the connection, by the kernel's
+	// word; nobody before there was one.
+	peer atomic.Int64
 }
+
+const nobodyYet = -1
 
 // candidates lists where to look: a build that is a server, or the user's variable, stands
 // for itself alone.
@@ -140,7 +147,11 @@ func dial(ctx context.Context, path string) (*server, error) {
 	case err != nil || unix.Access(path, unix.W_OK) != nil:
 		return nil, nobody{"you may not talk to it"}
 	}
-	conn, err := grpc.NewClient("unix://"+path,
+	s := &server{path: path}
+	s.peer.Store(nobodyYet)
+	conn, err := grpc.NewClient("passthrough:///cri",
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.connect(ctx) }),
+		grpc.WithAuthority("localhost"), // as for a socket that gRPC itself connects to
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		// Idle connections would be closed after half an hour, and some trial
 		// would have to open a new one.
@@ -150,7 +161,7 @@ func dial(ctx context.Context, path string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{conn: conn, path: path, runtime: v1.NewRuntimeServiceClient(conn), image: v1.NewImageServiceClient(conn)}
+	s.conn, s.runtime, s.image = conn, v1.NewRuntimeServiceClient(conn), v1.NewImageServiceClient(conn)
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	s.version, err = s.runtime.Version(ctx, &v1.VersionRequest{})
@@ -168,6 +179,29 @@ func dial(ctx context.Context, path string) (*server, error) {
 }
 
 func (s *server) close() { _ = s.conn.Close() }
+
+// connect connects to the socket and notes who listens there. The path is taken as it
+// is: in an address of gRPC's some letters would mean something else.
+func (s *server) connect(ctx context.Context) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.path)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			s.peer.Store(nobodyYet)
+			if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+				s.peer.Store(int64(cred.Uid))
+			}
+		})
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
 
 // rootless tells by the owner of the process at the socket's other end.
 func (s *server) rootless() string {
@@ -226,7 +260,7 @@ func (s *server) wrong(what string, err error) *engine.Error {
 		e.Text, e.Err = what+": "+s.own.Gone(), nil
 	} else if status.Code(err) == codes.Unavailable {
 		e.Text = fmt.Sprintf("%s: the CRI server at %s does not answer", what, s.path)
-		e.Fix = "restart " + s.version.GetRuntimeName()
+		e.Fix = restarts(s.path)
 	}
 	return e
 }

@@ -30,6 +30,8 @@ static i64 lines_in(const char *dir, const char *name) {
 	while (lines_next(&file))
 		n++;
 	lines_close(&file);
+	if (!n) /* a file that can't be read looks like one that has ended */
+		complain(STATUS_SYSTEM, path, -EIO);
 	return n;
 }
 

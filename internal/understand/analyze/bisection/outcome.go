@@ -71,6 +71,9 @@ func (s *Search) Outcome() Outcome {
 
 // contradicted says that the pair's change is known well enough, and is no worsening.
 func (s *Search) contradicted() bool {
+	if s.pair != nil && s.pair.Bytes != nil { // a size is known to the byte
+		return s.pair.Verdict != Worse
+	}
 	return s.pair != nil && s.pair.Verdict != Worse && s.pair.Change != nil && s.pair.Change.Lo != nil && s.pair.Exact()
 }
 

@@ -69,3 +69,23 @@ func TestSizesSearch(t *testing.T) {
 		t.Errorf("the step: %+v", o.Pair.Bytes)
 	}
 }
+
+// A build that isn't reproducible may come out otherwise when it is made anew: a pair
+// that is no larger is no step, and is not said to be one.
+func TestSizeThatWasNone(t *testing.T) {
+	s := New(line(2), 0.05)
+	for {
+		q, more := s.Next()
+		if !more {
+			break
+		}
+		of := Sizes{Good: 100, Bad: 200, Commit: 200}
+		if q.Kind == Pair {
+			of.Before, of.Commit = 200, 188
+		}
+		s.Answer(q, of.Look(q.Kind))
+	}
+	if o := s.Outcome(); o.Result != Contradicted {
+		t.Errorf("%+v", o)
+	}
+}

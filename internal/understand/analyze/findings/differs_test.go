@@ -2,6 +2,7 @@ package findings_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/common/require"
@@ -28,12 +29,17 @@ func TestDiffers(t *testing.T) {
 		{"the paper's client", start, "cli", []string{"a pipe"}},
 		{"another workload", size, "api", []string{"api"}},
 		{"nothing", size, "cli", nil},
+		{"the paper's own program", start, "api program", []string{"a pipe"}},
 		{"no pair", record.ClaimTest{Of: of("engine", "lxd"), Workload: choice("hello"), Metric: "startup", Value: below(2e8)}, "api", nil},
 	} {
 		run := claimRun(base, 0.02, func(r *recordtest.Cells) {
 			for i := range r.Envs {
 				if r.Envs[i].Engine == "docker" {
-					r.Envs[i].Levels["client"] = c.client
+					client, program, _ := strings.Cut(c.client, " ")
+					r.Envs[i].Levels["client"] = client
+					if program != "" {
+						r.Envs[i].Facts = map[string]string{"program": "a Command"}
+					}
 				}
 			}
 		})

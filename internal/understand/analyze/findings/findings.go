@@ -15,7 +15,8 @@ import (
 )
 
 // ClaimsOf gives the claims that the runs' studies carry, each once. A remark
-// says where two runs carry different claims of one name; the first counts.
+// says where two runs carry different claims of one name; the first counts. What is
+// known by now to differ from the paper is told as the last run has it.
 func ClaimsOf(runs []*analyze.Result) ([]record.Claim, []record.Remark) {
 	var out []record.Claim
 	remarks := []record.Remark{}
@@ -25,7 +26,9 @@ func ClaimsOf(runs []*analyze.Result) ([]record.Claim, []record.Remark) {
 			switch {
 			case i < 0:
 				out = append(out, c)
-			case !reflect.DeepEqual(out[i], c):
+			case sameClaim(out[i], c):
+				out[i] = c
+			default:
 				remarks = append(remarks, record.Remark{Code: "claims-differ", Level: "warn",
 					Text:   fmt.Sprintf("Run %s carries another %s than the runs before it: theirs count.", r.Run.ID, c.ID),
 					Advice: "name the study whose claims you mean with --study"})
@@ -33,6 +36,12 @@ func ClaimsOf(runs []*analyze.Result) ([]record.Claim, []record.Remark) {
 		}
 	}
 	return out, remarks
+}
+
+// sameClaim says whether two claims demand the same of the same.
+func sameClaim(a, b record.Claim) bool {
+	a.StandIns, a.Differs, b.StandIns, b.Differs = nil, nil, nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // Judge tests claims against runs. Each pair is of one run, since only there

@@ -258,6 +258,17 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// What is known by now to differ from the paper makes no other claim of it.
+func TestSameClaim(t *testing.T) {
+	claim := record.Claim{ID: "t/1", Says: "It is so."}
+	known := claim
+	known.Differs = []record.StandIn{{Paper: "a packet", Here: "a pipe"}}
+	claims, remarks := findings.ClaimsOf([]*analyze.Result{{Run: &record.Run{ID: "old"}, Claims: []record.Claim{claim}}, {Run: &record.Run{ID: "new"}, Claims: []record.Claim{known}}})
+	if len(claims) != 1 || len(claims[0].Differs) != 1 || len(remarks) != 0 {
+		t.Errorf("%+v %+v", claims, remarks)
+	}
+}
+
 // Runs are taken together, each pair within one of them, the newest that has it; a
 // run whose claims differ is named.
 func TestSeveralRuns(t *testing.T) {

@@ -60,8 +60,12 @@ func stands(runs []*analyze.Result, s *record.StandIn, p *pair, side *analyze.Cl
 		if r.Run.ID != p.Run {
 			continue
 		}
-		if e := r.Environment(side.Env); s.Of != nil && (e == nil || !matchesEnv(s.Of, e)) {
+		e := r.Environment(side.Env)
+		if s.Of != nil && (e == nil || !matchesEnv(s.Of, e)) {
 			return false
+		}
+		if e != nil && strings.EqualFold(e.Facts["program"], s.Paper) {
+			return false // an adapter of two programs ran the paper's own
 		}
 		if len(s.Workload.Names) == 0 {
 			return true

@@ -263,7 +263,7 @@ func TestSameClaim(t *testing.T) {
 	claim := record.Claim{ID: "t/1", Says: "It is so."}
 	known := claim
 	known.Differs = []record.StandIn{{Paper: "a packet", Here: "a pipe"}}
-	claims, remarks := findings.ClaimsOf([]*analyze.Result{{Run: &record.Run{ID: "old"}, Claims: []record.Claim{claim}}, {Run: &record.Run{ID: "new"}, Claims: []record.Claim{known}}})
+	claims, remarks := findings.ClaimsOf([]*analyze.Result{{Run: analyze.RunInfo{ID: "old"}, Claims: []record.Claim{claim}}, {Run: analyze.RunInfo{ID: "new"}, Claims: []record.Claim{known}}})
 	if len(claims) != 1 || len(claims[0].Differs) != 1 || len(remarks) != 0 {
 		t.Errorf("%+v %+v", claims, remarks)
 	}

@@ -35,7 +35,7 @@ func lookBehind(a Asked) (record.Build, error) {
 		return b, fmt.Errorf("%s: the process behind it, %d: %w", a.Socket, pid, err)
 	}
 	b.Path = strings.TrimSuffix(b.Path, " (deleted)")
-	if err := trusted(pid, b.Path); err != nil {
+	if err := trusted(a.Socket, pid, b.Path); err != nil {
 		return b, fmt.Errorf("%s: %w", a.Socket, err)
 	}
 	f, err := os.Open(exe)
@@ -57,9 +57,15 @@ func lookBehind(a Asked) (record.Build, error) {
 func executable(pid int) string { return "/proc/" + proc.PID(pid) + "/exe" }
 
 // trusted says why the program of a process is neither read nor executed by us: it is not
-// root's or ours in all its ids (a set-user-ID program is that of who started it), or it is
-// a file that is not here, as a container's is.
-func trusted(pid int, path string) error {
+// root's or ours in all its ids (a set-user-ID program is that of who started it), the
+// socket was made by another user (whose process may have ended since, and its number be
+// another's), or it is a file that is not here, as a container's is.
+func trusted(socket string, pid int, path string) error {
+	if maker, err := proc.Peer(socket); err != nil {
+		return err
+	} else if maker.Uid != 0 && int(maker.Uid) != unix.Geteuid() {
+		return fmt.Errorf("another user (%d) listens there, whose program is not executed by you to ask its version: run Plimsoll as that user", maker.Uid)
+	}
 	st, err := proc.Here.Status(proc.PID(pid))
 	if err != nil {
 		return fmt.Errorf("the process behind it, %d, has ended", pid)
@@ -69,18 +75,25 @@ func trusted(pid int, path string) error {
 			return fmt.Errorf("the process behind it, %d, is another user's, and is not executed by you to ask its version: run Plimsoll as that user", pid)
 		}
 	}
-	if is, err := os.Stat(executable(pid)); err == nil {
-		if here, err := os.Stat(path); err == nil && os.SameFile(is, here) {
-			return nil
-		}
-	}
 	// One that was replaced or removed since it was started is the machine's own still.
-	ours, err := os.Readlink("/proc/self/ns/mnt")
-	theirs, terr := os.Readlink("/proc/" + proc.PID(pid) + "/ns/mnt")
-	if err != nil || terr != nil || ours != theirs {
+	if shared(pid, "mnt") {
+		return nil
+	}
+	// A service may have mounts of its own, and is not in a container then; what a
+	// container has mounted in the same place out here is a container's all the same.
+	is, err := os.Stat(executable(pid))
+	here, herr := os.Stat(path)
+	if err != nil || herr != nil || !os.SameFile(is, here) || !shared(pid, "pid") {
 		return fmt.Errorf("the process behind it, %d, has a root file system of its own, as in a container: its program, %s, is not executed out here", pid, path)
 	}
 	return nil
+}
+
+// shared says whether a process is in our namespace of a kind.
+func shared(pid int, kind string) bool {
+	ours, err := os.Readlink("/proc/self/ns/" + kind)
+	theirs, terr := os.Readlink("/proc/" + proc.PID(pid) + "/ns/" + kind)
+	return err == nil && terr == nil && ours == theirs
 }
 
 // runningVersion asks the program of a daemon that runs already for its version. It is
@@ -90,7 +103,7 @@ func runningVersion(ctx context.Context, b record.Build, p engine.Program) (stri
 	if err != nil {
 		return "", err
 	}
-	if err := trusted(pid, b.Path); err != nil {
+	if err := trusted(b.Socket, pid, b.Path); err != nil {
 		return "", fmt.Errorf("%s: %w", b.Socket, err)
 	}
 	v, err := version(ctx, executable(pid), p)

@@ -25,21 +25,42 @@ import (
 const payload = "payload"
 
 // crioProgram is the one on the PATH, else what root's server was started from: what
-// another user runs, we do not run as root.
+// another user runs, or what lies in a container, we do not run as root.
 func (s *server) crioProgram(kit *engine.Kit) (string, error) {
 	path, err := kit.LookPath(crio)
 	if err == nil {
 		return path, nil
 	}
-	if peer, perr := proc.Peer(s.path); perr == nil && peer.Uid == 0 {
-		if path, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", peer.Pid)); err == nil {
-			_, err = os.Stat(path) // it may have been replaced meanwhile
-		}
+	if s.peer.Load() == 0 {
+		path, err = programBehind(s.path)
 	}
-	if err != nil {
+	if err != nil || filepath.Base(path) != crio { // systemd may have put one of its own in front
 		return "", &engine.Error{Class: record.Unavailable, Text: "the program crio, for a private daemon, is not on the PATH", Fix: "name it: --build crio:LEVEL=PATH"}
 	}
 	return path, nil
+}
+
+// programBehind is the file of the program that serves a socket. It is an error that it
+// lies elsewhere than that path says out here, or was replaced meanwhile.
+func programBehind(socket string) (string, error) {
+	pid, err := proc.Here.Behind(socket)
+	if err != nil {
+		return "", err
+	}
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	path, err := os.Readlink(exe)
+	if err != nil {
+		return "", err
+	}
+	theirs, err := os.Stat(exe)
+	if err != nil {
+		return "", err
+	}
+	here, err := os.Stat(path)
+	if err == nil && !os.SameFile(theirs, here) {
+		err = fmt.Errorf("%s is not what serves %s", path, socket)
+	}
+	return path, err
 }
 
 // crioConfig asks a CRI-O for its whole configuration, which it serves beside the CRI.

@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,13 +43,17 @@ func (s *setting) withoutContexts(asked []build.Asked) ([]build.Asked, error) {
 
 // contextSocket is the socket of this machine that a Docker context names.
 func (s *setting) contextSocket(name string) (string, error) {
-	host := cmp.Or(s.world.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
+	const usual = "unix:///var/run/docker.sock" // what Docker's client takes where nothing is said
+	host := cmp.Or(s.world.Getenv("DOCKER_HOST"), usual)
 	if name != "default" { // which is in no store
 		a, err := s.dockerContext(name)
 		if err != nil {
 			return "", err
 		}
-		host = a.Host
+		host = cmp.Or(a.Host, usual)
+	}
+	if host == "unix://" {
+		host = usual
 	}
 	socket, ok := strings.CutPrefix(host, "unix://")
 	if !ok {
@@ -79,8 +85,11 @@ func (s *setting) dockerContext(name string) (portable.Address, error) {
 	for _, home := range homes {
 		around.Home = home
 		a, err := around.Context(name, "--build")
-		if !errors.Is(err, fs.ErrNotExist) {
-			return a, err
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return a, fmt.Errorf("%w; its socket can be named instead, as unix://SOCKET: docker context inspect %s shows it", err, name)
+		}
+		if err == nil {
+			return a, nil
 		}
 	}
 	stores := cmp.Or(s.world.Getenv("DOCKER_CONFIG"), strings.Join(homes, "/.docker and ")+"/.docker")
@@ -95,5 +104,17 @@ func (s *setting) readForCaller(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return dir.ReadFile(name)
+	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostOfContext+1))
+	if len(data) > mostOfContext {
+		err = fmt.Errorf("%s is larger than 1 MiB, which no context of Docker's is", path)
+	}
+	return data, err
 }
+
+// mostOfContext bounds what is read of a context's file, bytes.
+const mostOfContext = 1 << 20

@@ -45,6 +45,8 @@ func TestDockerContext(t *testing.T) {
 	for name, host := range map[string]string{"here": "unix:///run/other/../docker.sock", "far": "ssh://me@far", "tls": "tcp://10.0.0.7:2376", "part": "unix://docker.sock"} {
 		require.NoError(t, portabletest.WriteContext(filepath.Join(home, ".docker"), name, host, nil))
 	}
+	require.NoError(t, portabletest.WriteContext(filepath.Join(home, ".docker"), "empty", "", nil))
+	require.NoError(t, portabletest.WriteContext(filepath.Join(home, ".docker"), "large", "unix:///"+strings.Repeat("x", 1<<20), nil))
 	other := t.TempDir()
 	require.NoError(t, portabletest.WriteContext(other, "here", "unix:///run/third.sock", nil))
 	t.Setenv("HOME", home)
@@ -56,6 +58,9 @@ func TestDockerContext(t *testing.T) {
 		{"dockerd", "here", other, "", "/run/third.sock", ""},
 		{"dockerd", "default", "", "", "/var/run/docker.sock", ""},
 		{"dockerd", "default", "", "unix:///run/mine.sock", "/run/mine.sock", ""},
+		{"dockerd", "default", "", "unix://", "/var/run/docker.sock", ""},
+		{"dockerd", "empty", "", "", "/var/run/docker.sock", ""},
+		{"dockerd", "large", "", "", "", "is larger than 1 MiB"},
 		{"dockerd", "default", "", "tcp://10.0.0.8:2376", "", `leads to "tcp://10.0.0.8:2376", which is no socket of this machine`},
 		{"dockerd", "far", "", "", "", `--build dockerd:old=context:far: the Docker context far leads to "ssh://me@far", which is no socket of this machine: plimsoll run --portable`},
 		{"dockerd", "tls", "", "", "", "which is no socket of this machine"},

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,7 +28,12 @@ func Peer(socket string) (*unix.Ucred, error) {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	// On a Unix socket connecting does not wait, but for a full queue.
-	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: socket}); err != nil {
+	connect := func() error { return unix.Connect(fd, &unix.SockaddrUnix{Name: socket}) }
+	err = connect()
+	for patience := time.Now().Add(time.Second); errors.Is(err, unix.EAGAIN) && time.Now().Before(patience); err = connect() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err != nil {
 		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
 			return nil, fmt.Errorf("%w at %s", ErrNobody, socket)
 		}

@@ -65,10 +65,10 @@ func Execute(ctx context.Context, o Options) (sum *Summary, err error) {
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
-	measured := make(chan struct{})
-	stop := sync.OnceFunc(func() { close(measured) })
+	measured, told := make(chan struct{}), make(chan struct{})
+	stop := sync.OnceFunc(func() { close(measured); <-told }) // nothing is said behind the last line
 	defer stop()
-	go r.tellFinish(measured)
+	go func() { defer close(told); r.tellFinish(measured) }()
 	defer func() {
 		unclean := r.cleanUp(context.WithoutCancel(ctx))
 		if sum != nil {
@@ -99,6 +99,11 @@ func (r *run) tellFinish(measured <-chan struct{}) {
 	case <-measured:
 		return
 	case <-r.Finish:
+	}
+	select { // of two that are ready, either is taken
+	case <-measured:
+		return
+	default:
 	}
 	if r.trying.Load() {
 		r.Say("ending after the trial in flight; once more ends it at once")

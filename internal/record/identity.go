@@ -24,3 +24,11 @@ const (
 	OfBoot    = "boot"
 	OfMachine = "machine"
 )
+
+// What stands in Host.More of a record whose engines were measured from elsewhere, and
+// decides which host it is of.
+const (
+	MoreHalf   = "half"    // which half measured, where it is not the full one
+	MoreClient = "client"  // the name of the machine that it was measured from
+	MoreNameOf = "name-of" // MoreClient, where Host.Name is that machine's for want of another
+)

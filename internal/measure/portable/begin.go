@@ -14,7 +14,7 @@ import (
 )
 
 // half is the fact of a record's machine that says which half measured.
-const half = "half"
+const half = record.MoreHalf
 
 // Measured says whether the run of a record was measured by this half.
 func Measured(run *record.Run) bool { return run.Host.More[half] != "" }

@@ -2,18 +2,22 @@ package portable
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
 // What a record says of the machine that this program measured from, which is not the
 // host: that is the engines' machine.
 const (
-	clientName   = "client"
+	clientName   = record.MoreClient
 	clientSystem = "client-system"
 )
 
@@ -26,7 +30,9 @@ type machineTold struct {
 	boot string // of the kernel that the first container ran on
 }
 
-// host is the machine of the run's engines, with what is known of this one.
+// host is the machine of the run's engines, with what is known of this one. Where an
+// engine of a resumed run is lost, it stays the machine that the record has: who is not
+// there can't tell, and its trials are not those of the machine that is left.
 func (r *run) host() record.Host {
 	var all []machineTold
 	for i := range r.Run.Environments {
@@ -40,49 +46,85 @@ func (r *run) host() record.Host {
 		all = append(all, m)
 	}
 	name, _ := os.Hostname() // without a name it has none
-	return hostFrom(name, all)
+	now := hostFrom(name, all)
+	if len(r.lost) == 0 || r.was.Host.More[clientName] == "" {
+		return now
+	}
+	kept := r.was.Host
+	of := kept.More[record.MoreNameOf]
+	kept.More = maps.Clone(now.More)
+	if delete(kept.More, record.MoreNameOf); of != "" {
+		kept.More[record.MoreNameOf] = of
+	}
+	return kept
 }
 
 // hostFrom is one host where all engines tell of one machine. The kernel's boot, which the
 // first container reads, is the same whichever way an engine is reached; its name is by its
 // word, and its identifier tells it after its machine was booted anew. Engines of a CRI have
-// no name to tell: the host has this machine's, and is told apart by its boot alone.
+// no name to tell: the host has this machine's, which is said, and is told by its boot alone.
+// A host of several machines bears no identifier of any of them.
 func hostFrom(client string, all []machineTold) record.Host {
-	h := record.Host{Name: client, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), More: map[string]string{
+	h := record.Host{Name: client, Arch: runtime.GOARCH, More: map[string]string{
 		half:               "portable: what is known of the engines' machines stands in their facts",
 		"clock-resolution": Resolution().String(), clientName: client,
 		clientSystem: fmt.Sprintf("%s/%s, %d CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 	}}
-	one := func(of func(machineTold) string) (value string, names []string) {
-		seen := map[string]bool{}
-		for _, m := range all {
-			if v := of(m); v != "" && !seen[v] {
-				seen[v], names = true, append(names, v)
-			}
-		}
-		if len(names) == 1 {
-			value = names[0]
-		}
-		return value, names
+	booted := lists.Filter(all, func(m machineTold) bool { return m.boot != "" })
+	boots := distinct(booted, func(m machineTold) string { return m.boot })
+	byName := func(m machineTold) string { return m.name }
+	names := distinct(all, byName) // "" is the name of those that tell none
+	// Who has another name than the others is on their machine only by the same boot.
+	one := len(boots) <= 1 && (len(names) <= 1 || len(distinct(booted, byName)) == len(names))
+	if one && len(boots) == 1 {
+		h.Boot = record.Identity(boots[0], record.OfBoot)
 	}
-	boot, _ := one(func(m machineTold) string { return m.boot })
-	name, names := one(func(m machineTold) string { return m.name })
-	h.Boot = record.Identity(boot, record.OfBoot)
-	if len(names) == 0 {
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
+	switch {
+	case len(names) == 0: // the name tells no two machines apart
+		h.More[record.MoreNameOf] = record.MoreClient
 		return h
-	}
-	h.Name, h.OS, h.CPUs = strings.Join(names, " and "), "", 0
-	if name != "" {
-		id, _ := one(func(m machineTold) string { return m.id })
-		h.Machine = record.Identity(id, "daemon")
-		for _, m := range all {
-			if m.name == name {
-				h.OS, h.CPUs = m.os, m.cpus
-				break
-			}
+	case !one && (len(names) == 1 || len(boots) > len(names)):
+		names = append(names, "another machine")
+	case one && len(names) == 1:
+		of := lists.Filter(all, func(m machineTold) bool { return m.name == names[0] })
+		h.OS, h.CPUs = of[0].os, of[0].cpus
+		ids := distinct(of, func(m machineTold) string { return m.id })
+		if ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" }); len(ids) == 1 {
+			h.Machine = record.Identity(ids[0], "daemon")
 		}
 	}
+	h.Name = strings.Join(names, " and ")
 	return h
+}
+
+// distinct are the different values, sorted: two machines are the same two in whichever
+// order a study has them.
+func distinct(all []machineTold, of func(machineTold) string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(lists.Map(all, of))))
+}
+
+// The bounds of what an engine tells of itself, in bytes. A digest of a shorter identifier
+// could be guessed, or be that of many machines: Docker's have 36, of old 59. No host has a
+// longer name.
+const (
+	leastID  = 32
+	mostName = 253
+)
+
+// idOf is a daemon's identifier by two answers: "" where they are not of one, as Podman's,
+// whoever asks by Docker's name.
+func idOf(first, second string) string {
+	if first != second || len(first) < leastID {
+		return ""
+	}
+	return first
+}
+
+// nameOf is the name that an engine tells of its machine, on one line and with an end.
+func nameOf(told string) string {
+	name := strings.Join(strings.Fields(harmless.Text(told)), " ")
+	return strings.TrimSpace(strings.ToValidUTF8(name[:min(len(name), mostName)], ""))
 }
 
 // bootOf is the boot of the machine that an engine is on, by what its first container

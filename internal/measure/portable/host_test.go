@@ -1,6 +1,8 @@
 package portable
 
 import (
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -24,14 +26,87 @@ func TestHostFrom(t *testing.T) {
 	if both := hostFrom("board", []machineTold{near, {name: "near", os: "Debian", cpus: 2, boot: "11"}}); both.Name != "near" || both.Boot != a.Boot || both.Machine != a.Machine {
 		t.Errorf("one machine that is reached in two ways is %+v, not %+v", both, a)
 	}
-	if c := hostFrom("laptop", []machineTold{unnamed}); c.Name != "laptop" || c.Boot != b.Boot || c.Machine != "" {
+	if c := hostFrom("laptop", []machineTold{unnamed}); c.Name != "laptop" || c.More[record.MoreNameOf] != record.MoreClient || c.Boot != b.Boot || c.Machine != "" || c.CPUs != 0 || c.OS != "" {
 		t.Errorf("a machine that tells no name is %+v", c)
-	}
-	if two := hostFrom("laptop", []machineTold{near, far}); two.Name != "near and far" || two.Boot != "" || two.Machine != "" || two.CPUs != 0 {
-		t.Errorf("two machines of one run are %+v", two)
 	}
 	if none := hostFrom("laptop", nil); none.Name != "laptop" || none.Boot != "" {
 		t.Errorf("a run without an engine is of %+v", none)
+	}
+	if a.More[record.MoreNameOf] != "" {
+		t.Errorf("the name that a machine tells is said to be of the %s", a.More[record.MoreNameOf])
+	}
+}
+
+// A host of several machines has the identifiers of none, in whichever order they come;
+// the boot tells that one has two names, or that two have one.
+func TestHostFromSeveral(t *testing.T) {
+	near := machineTold{name: "near", os: "Debian", cpus: 2, id: "a", boot: "11"}
+	far := machineTold{name: "far", os: "Alpine", cpus: 8, id: "b", boot: "22"}
+	boot := record.Identity("11", record.OfBoot)
+	for _, c := range []struct {
+		what    string
+		all     []machineTold
+		name    string
+		boot    string
+		machine bool
+	}{
+		{"two", []machineTold{near, far}, "far and near", "", false},
+		{"two, the other way round", []machineTold{far, near}, "far and near", "", false},
+		{"one of them without a boot", []machineTold{near, {name: "far"}}, "far and near", "", false},
+		{"a named one and a CRI's elsewhere", []machineTold{near, {boot: "22"}}, "near and another machine", "", false},
+		{"a named one and a CRI that tells nothing", []machineTold{near, {}}, "near and another machine", "", false},
+		{"two and a CRI's", []machineTold{near, far, {boot: "33"}}, "far and near and another machine", "", false},
+		{"two of one name", []machineTold{near, {name: "near", boot: "33"}}, "near and another machine", "", false},
+		{"one with a CRI", []machineTold{near, {boot: "11"}}, "near", boot, true},
+		{"one with a CRI, and a container on its own kernel", []machineTold{near, {boot: "11"}, {}}, "near", boot, true},
+		{"one whose second runtime tells no boot", []machineTold{near, {name: "near", id: "a"}}, "near", boot, true},
+		{"one, and a daemon in a container on it", []machineTold{near, {name: "abc", id: "c", boot: "11"}}, "abc and near", boot, false},
+	} {
+		h := hostFrom("laptop", c.all)
+		if h.Name != c.name || h.Boot != c.boot || (h.Machine != "") != c.machine || (h.CPUs == 2) != c.machine {
+			t.Errorf("%s: %+v", c.what, h)
+		}
+	}
+}
+
+// A run that goes on without one of its two machines stays one of two.
+func TestHostOfLost(t *testing.T) {
+	near := machineTold{name: "near", boot: "11"}
+	r := &run{Options: Options{Run: &record.Run{Environments: []record.Environment{{ID: "docker", Engine: Docker}, {ID: "podman", Engine: Podman}}},
+		Look: &Look{found: map[string]*Found{Docker: {}, Podman: {}}}},
+		envs: map[string]*environment{"docker": {rec: &record.Environment{Engine: Docker, Facts: map[string]string{machineFact: near.name}}, boot: near.boot}}}
+	if h := r.host(); h.Name != "near" || h.Boot == "" {
+		t.Errorf("nothing is lost, and the host is %+v", h)
+	}
+	for _, was := range []record.Host{
+		hostFrom("laptop", []machineTold{near, {name: "far", boot: "22"}}),
+		hostFrom("laptop", []machineTold{{boot: "22"}}),
+	} {
+		r.lost, r.was = map[string]string{"podman": "it is down"}, &record.Run{Host: was}
+		client, _ := os.Hostname()
+		h := r.host()
+		if h.Name != was.Name || h.Boot != was.Boot || h.More[record.MoreNameOf] != was.More[record.MoreNameOf] || h.More[clientName] != client {
+			t.Errorf("the host was %+v and is %+v", was, h)
+		}
+		if was.More[clientName] != "laptop" {
+			t.Error("the record that was is changed")
+		}
+	}
+}
+
+// Of what a daemon tells of itself neither a short identifier nor an endless name is taken.
+func TestToldOfItself(t *testing.T) {
+	long := strings.Repeat("0123-", 7)
+	if idOf(long, long) != long || idOf(long, long+"x") != "" || idOf("podman", "podman") != "" || idOf("", "") != "" {
+		t.Error("an identifier that is short, or another one each time, is taken")
+	}
+	if nameOf(" \n") != "" {
+		t.Error("an empty line is a name")
+	}
+	for told, want := range map[string]string{"near": "near", "": "", "a\x1b[31m\nb": "a b", strings.Repeat("ä", 200): strings.Repeat("ä", 126)} {
+		if got := nameOf(told); got != want {
+			t.Errorf("%q is the name %q, want %q", told, got, want)
+		}
 	}
 }
 
@@ -83,6 +158,8 @@ func TestTellFinish(t *testing.T) {
 	}
 	measured := make(chan struct{})
 	close(measured)
-	r := &run{Options: Options{Say: func(s string) { t.Errorf("all is measured, and it says %q", s) }}}
-	r.tellFinish(measured)
+	for range 100 { // of two that are ready, either is taken
+		r := &run{trying: &atomic.Bool{}, Options: Options{Finish: measured, Say: func(s string) { t.Errorf("all is measured, and it says %q", s) }}}
+		r.tellFinish(measured)
+	}
 }

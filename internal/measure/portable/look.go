@@ -118,9 +118,8 @@ func (f *Found) ask(ctx context.Context) error {
 		return d.wrong("measuring the round trip", err)
 	}
 	f.info, f.Facts = &info.Info, facts(&info.Info, d.ClientVersion())
-	// Podman has another identifier in each of its answers, whoever asks by Docker's name.
-	if again, err := d.Info(ctx, client.InfoOptions{}); err == nil && again.Info.ID == info.Info.ID {
-		f.id = info.Info.ID
+	if again, err := d.Info(ctx, client.InfoOptions{}); err == nil {
+		f.id = idOf(info.Info.ID, again.Info.ID)
 	}
 	return nil
 }
@@ -155,7 +154,7 @@ func facts(info *system.Info, version string) map[string]string {
 	f := map[string]string{
 		"version": info.ServerVersion, "api-version": version, "storage": info.Driver, "cgroup": cgroup, "cgroup-driver": info.CgroupDriver,
 		"default-runtime": info.DefaultRuntime, "daemon-kernel": info.KernelVersion, "daemon-os": info.OperatingSystem, "rootless": "no",
-		"daemon-cpus": fmt.Sprint(info.NCPU), "daemon-memory": fmt.Sprint(info.MemTotal), machineFact: info.Name,
+		"daemon-cpus": fmt.Sprint(info.NCPU), "daemon-memory": fmt.Sprint(info.MemTotal), machineFact: nameOf(info.Name),
 	}
 	for _, o := range info.SecurityOptions {
 		if strings.Contains(o, "name=rootless") {

@@ -53,6 +53,6 @@ func (f *Found) askCommand(ctx context.Context, s Surroundings) {
 	f.Facts = map[string]string{
 		"version": i.Version.Version, "storage": i.Store.GraphDriverName, "cgroup": h.CgroupVersion, "cgroup-driver": h.CgroupManager,
 		"default-runtime": h.OCIRuntime.Name, "daemon-kernel": h.Kernel, "daemon-os": h.Distribution.Distribution + " " + h.Distribution.Version, "rootless": rootless,
-		"daemon-cpus": fmt.Sprint(h.CPUs), "daemon-memory": fmt.Sprint(h.MemTotal), machineFact: h.Hostname,
+		"daemon-cpus": fmt.Sprint(h.CPUs), "daemon-memory": fmt.Sprint(h.MemTotal), machineFact: nameOf(h.Hostname),
 	}
 }

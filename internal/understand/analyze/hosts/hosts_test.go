@@ -90,6 +90,7 @@ func TestOneHost(t *testing.T) {
 	if len(h.Hosts) != 3 || len(h.Hosts[1].Runs) != 2 || h.Hosts[1].Blocks != 12 || h.row(t, "crun").Hosts[1].Blocks != 12 {
 		t.Errorf("%+v", h.Hosts)
 	}
+	of, desk := map[string]string{"name-of": "client", "client": "a"}, map[string]string{"client": "desk"}
 	for _, c := range []struct {
 		what string
 		a, b record.Host
@@ -103,6 +104,15 @@ func TestOneHost(t *testing.T) {
 		{"two of one name", record.Host{Name: "a", Machine: "m", Boot: "x"}, record.Host{Name: "a", Machine: "n", Boot: "y"}, ByMachine, false},
 		{"older records", record.Host{Name: "a", CPU: "c"}, record.Host{Name: "a", CPU: "c"}, ByMachine, true},
 		{"older records of two", record.Host{Name: "a", CPU: "c"}, record.Host{Name: "a", CPU: "d"}, ByMachine, false},
+		{"two nodes of one client", record.Host{Name: "a", Boot: "x", More: of}, record.Host{Name: "a", Boot: "y", More: of}, ByMachine, false},
+		{"a node twice", record.Host{Name: "a", Boot: "x", More: of}, record.Host{Name: "a", Boot: "x", More: of}, ByMachine, true},
+		{"nodes without a boot", record.Host{Name: "a", More: of}, record.Host{Name: "a", More: of}, ByMachine, false},
+		{"a node and its client", record.Host{Name: "a", Boot: "x", More: of}, record.Host{Name: "a", Machine: "m", Boot: "y"}, ByMachine, false},
+		{"a node and its client by name", record.Host{Name: "a", Boot: "x", More: of}, record.Host{Name: "a", Boot: "y"}, ByName, true},
+		{"machines of one name on two desks", record.Host{Name: "localhost", Boot: "x", More: map[string]string{"client": "a"}}, record.Host{Name: "localhost", Boot: "y", More: desk}, ByMachine, false},
+		{"a machine that was booted anew, from one desk", record.Host{Name: "localhost", Boot: "x", More: desk}, record.Host{Name: "localhost", Boot: "y", More: desk}, ByMachine, true},
+		{"a machine from two desks", record.Host{Name: "a", Machine: "m", Boot: "x", More: map[string]string{"client": "a"}}, record.Host{Name: "a", Machine: "m", Boot: "y", More: desk}, ByMachine, true},
+		{"a machine in one boot from two desks", record.Host{Name: "localhost", Boot: "x", More: map[string]string{"client": "a"}}, record.Host{Name: "localhost", Boot: "x", More: desk}, ByMachine, true},
 	} {
 		if sameHost(c.a, c.b, c.by) != c.want {
 			t.Errorf("%s: one host is %v", c.what, !c.want)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
 )
@@ -32,7 +33,7 @@ func Facts(base, next *analyze.Result) []Fact {
 			out = append(out, Fact{Where: where, Key: key, Base: x, New: y, Bars: bars})
 		}
 	}
-	h, g := base.Run.Host, next.Run.Host
+	h, g := likeKind(base.Run.Host, next.Run.Host)
 	put("machine", "name", h.Name, g.Name, false)
 	put("machine", "architecture", h.Arch, g.Arch, true)
 	put("machine", "cpu", h.CPU, g.CPU, true)
@@ -79,6 +80,17 @@ func Facts(base, next *analyze.Result) []Fact {
 		}
 	}
 	return append(out, environmentFacts(base, next)...)
+}
+
+// likeKind are two hosts as far as they are of one kind. The host of a portable record is
+// the machine of the engines, in earlier versions it was the client: of such two, the facts
+// of the engines tell whether they are the same.
+func likeKind(a, b record.Host) (x, y record.Host) {
+	portable := a.More[record.MoreHalf] != "" && b.More[record.MoreHalf] != ""
+	if portable && (a.More[record.MoreClient] == "") != (b.More[record.MoreClient] == "") {
+		return record.Host{Arch: a.Arch}, record.Host{Arch: b.Arch}
+	}
+	return a, b
 }
 
 // anyRun is a fact without the id of its run: a path of the run's own directory.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,6 +105,11 @@ func (r *hostsRun) plan(cmd *cobra.Command, args []string) error {
 	if holdsRun(dir) || fleet.Kept(dir) {
 		return withHint(fail(Usage, "%s already holds a run", dir), "go on with it by plimsoll run --resume %s, or choose another directory", shortPath(dir))
 	}
+	for _, t := range all {
+		if there := notFresh(filepath.Join(dir, t.Name)); there != "" {
+			return withHint(fail(Usage, "%s is there already, where the record of %s and its log would be written", shortPath(there), t.Name), "choose another directory by -o")
+		}
+	}
 	if r.ledger, err = fleet.OpenLedger(dir); err != nil {
 		return fail(Failed, "%w", err)
 	}
@@ -121,6 +127,20 @@ func (r *hostsRun) plan(cmd *cobra.Command, args []string) error {
 		return errors.Join(fail(Failed, "%w", err), r.ledger.Close())
 	}
 	return nil
+}
+
+// notFresh is what lies where a host's record or its log would be; "" where both can
+// be made. A record that is there may be of another study, and other files may be
+// anybody's: they would be sent to the host, and written over.
+func notFresh(dir string) string {
+	if _, err := os.Lstat(dir + ".log"); err == nil {
+		return dir + ".log"
+	}
+	entries, err := os.ReadDir(dir)
+	if len(entries) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		return ""
+	}
+	return dir
 }
 
 // reopen goes on with a run that was begun so.

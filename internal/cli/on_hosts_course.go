@@ -213,10 +213,11 @@ func (h *hostCourse) fitting(found *fleet.Found) (*fleet.Program, error) {
 	return program, h.Room(found, program)
 }
 
-// discard removes what no run has begun with.
+// discard removes what no run has begun with. Where one may have begun, whose answer
+// was lost, the account says so as before: --resume follows it then.
 func (h *hostCourse) discard() error {
 	if err := h.Discard(context.WithoutCancel(h.ctx)); err != nil {
-		return nil // it is told why it failed, and clean removes it
+		return nil // it is told why the run did not begin; --resume goes on from here, and clean removes it
 	}
 	return h.note(func(a *fleet.HostAccount) { a.Brought, a.Begun = false, false })
 }

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/record"
 )
 
 // FarCommand is the hidden command by which the copied program is driven.
@@ -35,18 +38,27 @@ func (h *Host) program(verb string) string {
 	return fmt.Sprintf(`"$base/%s/%s" %s %s "$base/%s"`, h.id, programName, FarCommand, verb, h.id)
 }
 
-// Begin brings a request with the study's files, and the record that is gone on
-// with, and starts the run. It goes on there when this returns, whatever becomes of
-// the connection.
-func (h *Host) Begin(ctx context.Context, q Request, study map[string][]byte, record string) error {
+// Begin brings a request with the study's files, and the record in dir where that is
+// gone on with, and starts the run. It goes on there when this returns, whatever
+// becomes of the connection; where not all could be sent, it is not started.
+func (h *Host) Begin(ctx context.Context, q Request, study map[string][]byte, dir string) error {
 	q.ID = h.id
 	r, w := io.Pipe()
-	go func() { _ = w.CloseWithError(sendRequest(w, q, study, record)) }() // it never fails
-	defer func() { _ = r.Close() }()                                       // it never fails
+	sent := make(chan error, 1)
+	go func() {
+		err := sendRequest(w, q, study, dir)
+		_ = w.CloseWithError(err) // it never fails
+		sent <- err
+	}()
 	// What is begun in the background keeps neither the shell's streams nor its
 	// session.
 	text := h.program(VerbTake) + ` || exit 1; (` + h.program(VerbRun) + ` </dev/null >/dev/null 2>&1 &); ` + h.program(VerbAwait)
 	out, err := h.run(ctx, copyLimit, r, text)
+	_ = r.Close() // it never fails; who still sends is told io.ErrClosedPipe
+	// What failed here is the cause, whatever the host says of the part that it got.
+	if own := <-sent; own != nil && !errors.Is(own, io.ErrClosedPipe) {
+		return &Error{Host: h.Name, What: "sending what is to be run: " + own.Error(), Err: own}
+	}
 	if err == nil {
 		return nil
 	}
@@ -59,23 +71,37 @@ func (h *Host) Begin(ctx context.Context, q Request, study map[string][]byte, re
 	return failed
 }
 
-func sendRequest(out io.Writer, q Request, study map[string][]byte, record string) error {
+// sendRequest sends what is to be run. That all was sent is said only where it was:
+// else the host begins nothing.
+func sendRequest(out io.Writer, q Request, study map[string][]byte, dir string) error {
 	w := writer{bufio.NewWriter(out)}
 	data, err := json.Marshal(q)
 	if err == nil {
 		err = w.whole(requestName, data)
 	}
-	for name, text := range study {
-		err = errors.Join(err, w.whole(path.Join(studyDir, name), text))
+	for _, name := range slices.Sorted(maps.Keys(study)) {
+		if err == nil {
+			err = w.whole(path.Join(studyDir, name), study[name])
+		}
 	}
 	if q.Resume && err == nil {
-		err = sendRecord(w, record)
+		err = sendRecord(w, dir)
 	}
-	return errors.Join(err, w.frame(Frame{Over: &Over{}}, nil), w.w.Flush())
+	if err == nil {
+		err = w.frame(Frame{Over: &Over{}}, nil)
+	}
+	if err == nil {
+		err = w.w.Flush()
+	}
+	return err
 }
 
-func sendRecord(w writer, record string) error {
-	root, err := os.OpenRoot(record)
+// sentBack is what a run that is gone on with has in its record. Whatever else lies
+// there is the user's, and stays here.
+var sentBack = []string{record.RunFile, record.TrialsFile, record.InsideFile, record.OutputDir, record.SamplesDir}
+
+func sendRecord(w writer, dir string) error {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
@@ -84,12 +110,15 @@ func sendRecord(w writer, record string) error {
 	if err != nil {
 		return err
 	}
-	for name, size := range all {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if first, _, _ := strings.Cut(name, "/"); !slices.Contains(sentBack, first) {
+			continue
+		}
 		f, err := root.Open(name)
 		if err != nil {
 			return err
 		}
-		err = w.frame(Frame{File: path.Join(recordDir, name), Size: size, Anew: true}, f)
+		err = w.frame(Frame{File: path.Join(recordDir, name), Size: all[name], Anew: true}, f)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
@@ -113,10 +142,11 @@ func (h *Host) Remove(ctx context.Context) error {
 }
 
 // Discard removes a folder into which no run ever came: the program may not even
-// have arrived.
+// have arrived. Where one came, it keeps all of it and fails: that run may go on, and
+// its record is still to be fetched.
 func (h *Host) Discard(ctx context.Context) error {
 	return h.tell(ctx, "removing what was brought there",
-		fmt.Sprintf(`cd "$base" || exit 0; if [ "$(cat %[1]s/%[2]s 2>/dev/null)" = %[1]s ]; then [ -e %[1]s/%[3]s ] || rm -rf %[1]s; fi; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; true`, h.id, ledgerName, processName))
+		fmt.Sprintf(`cd "$base" || exit 0; if [ "$(cat %[1]s/%[2]s 2>/dev/null)" = %[1]s ]; then if [ -e %[1]s/%[3]s ]; then exit 1; fi; rm -rf %[1]s; fi; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; true`, h.id, ledgerName, processName))
 }
 
 func (h *Host) tell(ctx context.Context, doing, text string) error {

@@ -18,6 +18,7 @@ func TestTargets(t *testing.T) {
 		{given: "ssh://lab@10.0.0.1:2222", want: "ssh://lab@10.0.0.1:2222", name: "10.0.0.1-2222"},
 		{given: "lab@node", want: "ssh://lab@node", name: "node"},
 		{given: "ssh://root@[fe80::1]:22", want: "ssh://root@[fe80::1]:22", name: "fe80--1-22"},
+		{given: "ssh://[::1]", want: "ssh://[::1]", name: "1"},
 		{given: "ssh://-oProxyCommand=x", err: "is no host"},
 		{given: "ssh://-lroot@x", err: "user's name"},
 		{given: "ssh://a b", err: "is no host"},
@@ -111,7 +112,7 @@ func TestHostileFrames(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, filepath.Join(record, "link")))
 	for _, line := range []string{
 		`{"file":"../outside","size":1,"anew":true}`, `{"file":"/tmp/outside","size":1}`, `{"file":"link/outside","size":1,"anew":true}`,
-		`{"file":"a/../../outside","size":1}`, `{"file":".lock","size":1}`, `{"file":"report.html","size":1}`, `{"file":"a\u0000b","size":1}`,
+		`{"file":"a/../../outside","size":1}`, `{"file":".lock","size":1}`, `{"file":".ssh/authorized_keys","size":1,"anew":true}`, `{"file":"a/.b/c","size":1,"anew":true}`, `{"file":"report.html","size":1}`, `{"file":"a\u0000b","size":1}`,
 		`{"file":"x","size":-1}`, `{"file":"x","at":-1}`, `{"size":1}`, `nonsense`, strings.Repeat("x", 2*maxLine),
 	} {
 		root, err := os.OpenRoot(record)
@@ -140,6 +141,7 @@ func TestSendAndReceive(t *testing.T) {
 	write(far+"/record/trials.jsonl", "one\ntwo\n")
 	write(far+"/record/output/1.txt", "printed")
 	write(far+"/record/report.html", "<script>")
+	write(far+"/record/a/.b/c", "hidden")
 	write(far+"/log", "said")
 	write(far+"/"+endName, "6\n")
 	write(near+"/trials.jsonl", "one\n")
@@ -168,8 +170,10 @@ func TestSendAndReceive(t *testing.T) {
 	if got, err := os.ReadFile(log.Name()); err != nil || string(got) != "said" {
 		t.Errorf("log: %q, %v", got, err)
 	}
-	if _, err := os.Lstat(near + "/report.html"); err == nil {
-		t.Error("the page of the host has come along")
+	for _, name := range []string{"report.html", "a"} {
+		if _, err := os.Lstat(filepath.Join(near, name)); err == nil {
+			t.Errorf("%s of the host has come along", name)
+		}
 	}
 	torn := bytes.Replace(sent.Bytes(), []byte("printed"), []byte("prinTed"), 1)
 	if _, err := receive(bufio.NewReaderSize(bytes.NewReader(torn), maxLine), root, log); !errors.Is(err, errTorn) {

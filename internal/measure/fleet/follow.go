@@ -146,6 +146,5 @@ func takeLog(log *os.File, f Frame, r io.Reader) error {
 			return err
 		}
 	}
-	_, err := io.CopyN(io.NewOffsetWriter(log, f.At), r, f.Size)
-	return err
+	return f.copy(io.NewOffsetWriter(log, f.At), r)
 }

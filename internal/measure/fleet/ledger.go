@@ -94,16 +94,18 @@ func (l *Ledger) check() error {
 	if l.Format != 1 {
 		return fmt.Errorf("its format is %d, and this program knows 1", l.Format)
 	}
+	var all []Target
 	for _, h := range l.Hosts {
 		t, err := ParseTarget(h.Target.String())
 		if err != nil {
 			return err
 		}
-		if !isID(h.ID) || t.Host != h.Host || !isWord(h.Name, "._-") {
+		if !isID(h.ID) || t.Host != h.Host || !isWord(h.Name, "._-") || h.Name[0] == '.' {
 			return fmt.Errorf("%q is no host of a run", h.Name)
 		}
+		all = append(all, h.Target)
 	}
-	return nil
+	return Distinct(all)
 }
 
 func isID(s string) bool { return len(s) == 8 && isWord(s, "") }

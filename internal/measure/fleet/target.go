@@ -108,9 +108,9 @@ func isWord(s, more string) bool {
 	})
 }
 
-// folder is a host's name as a folder's.
+// folder is a host's name as a folder's, which is neither hidden nor like an option.
 func folder(t Target) string {
-	name := strings.TrimLeft(strings.ReplaceAll(t.Host, ":", "-"), ".")
+	name := strings.TrimLeft(strings.ReplaceAll(t.Host, ":", "-"), ".-")
 	if t.Port != 0 {
 		name += "-" + strconv.Itoa(t.Port)
 	}

@@ -58,9 +58,20 @@ func (w writer) frame(f Frame, data io.Reader) error {
 		return err
 	}
 	if f.Size > 0 {
-		if _, err := io.CopyN(w.w, data, f.Size); err != nil {
-			return err
-		}
+		return f.copy(w.w, data)
+	}
+	return nil
+}
+
+// copy copies as many bytes of a frame's file as it says. Of fewer, a bare EOF would
+// not say where.
+func (f Frame) copy(to io.Writer, from io.Reader) error {
+	n, err := io.CopyN(to, from, f.Size)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("%s: copied %d of %d bytes: %w", f.File, n, f.Size, err)
 	}
 	return nil
 }
@@ -112,7 +123,7 @@ func take(root *os.Root, f Frame, r io.Reader) error {
 		return err
 	}
 	if _, err = file.Seek(f.At, io.SeekStart); err == nil {
-		_, err = io.CopyN(file, r, f.Size)
+		err = f.copy(file, r)
 	}
 	if err = errors.Join(err, file.Close()); err == nil && f.Anew {
 		err = root.Rename(name, f.File)
@@ -170,11 +181,11 @@ func files(root *os.Root) (map[string]int64, error) {
 	return out, err
 }
 
-// stays says which files are not sent: locks, what is being written, and the page,
-// which is made anew here from the numbers.
+// stays says which files are neither sent nor taken: locks, what is being written,
+// whatever else is hidden or lies in a hidden folder, and the page, which is made anew
+// here from the numbers.
 func stays(name string) bool {
-	base := path.Base(name)
-	return !isLocal(name) || strings.HasPrefix(base, ".") || strings.HasSuffix(base, ".part") || name == "report.html"
+	return !isLocal(name) || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") || strings.HasSuffix(name, ".part") || name == "report.html"
 }
 
 // haves are what there is of a record.

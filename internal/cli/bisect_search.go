@@ -300,7 +300,7 @@ func revisionOf(c revision.Commit) report.Revision {
 // knownMetric is the size, or one of the life cycle, or one of which only the name is
 // known.
 func knownMetric(id string) record.Metric {
-	for _, m := range append([]record.Metric{releases.Size}, record.LifeCycle...) {
+	for _, m := range decidingMetrics() {
 		if m.ID == id {
 			return m
 		}

@@ -18,6 +18,11 @@ import (
 // nothing is measured, and no engine is asked.
 func (f *betweenFlags) bySize() bool { return f.metric == releases.Size.ID }
 
+// decidingMetrics are those by which a bisection without a workload can decide.
+func decidingMetrics() []record.Metric {
+	return append([]record.Metric{releases.Size}, record.LifeCycle...)
+}
+
 // sizeTakes refuses what only measuring asks.
 func sizeTakes(fl *pflag.FlagSet, rest []string) error {
 	var no []string
@@ -70,7 +75,7 @@ func sized(kind bisection.Kind, builds []record.Build) (f bisection.Finding, why
 // completesMetric lets a shell complete the metric that decides.
 func completesMetric(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
-		for _, m := range append([]record.Metric{releases.Size}, record.LifeCycle...) {
+		for _, m := range decidingMetrics() {
 			all = append(all, metricWord(m))
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp

@@ -113,11 +113,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	if err := e.Kit.Ledger.Made(e.thing(task.Name)); err != nil {
 		return nil, errors.Join(err, done())
 	}
-	plan = e.finish(plan)
-	if e.user == nil {
-		plan.OOM = wrap.HostOOMWatch()
-	}
-	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: plan, Place: e.place,
+	h, err := e.Base.Hold(ctx, clirun.Holding{Plan: e.inInstance(plan), Place: e.place,
 		After: func(ctx context.Context, res *engine.Result) {
 			if err := e.leave(ctx, task.Name); err != nil && res.Failure == nil {
 				res.Failure = &record.Failure{Class: record.HarnessError, Text: err.Error()}
@@ -135,12 +131,17 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 		return nil, err
 	}
 	return h.WithExec(func(inner engine.Task) (clirun.Plan, error) {
-		plan := e.finish(clirun.Attached(inner, e.inside(task.Name, inner)))
-		if e.user == nil {
-			plan.OOM = wrap.HostOOMWatch()
-		}
-		return plan, nil
+		return e.inInstance(clirun.Attached(inner, e.inside(task.Name, inner))), nil
 	}), nil
+}
+
+// inInstance finishes the plan of what runs in an instance. Root's is in no group of
+// ours, which could tell of a kill for want of memory.
+func (e *environment) inInstance(p clirun.Plan) clirun.Plan {
+	if e.user == nil {
+		p.OOM = wrap.HostOOMWatch()
+	}
+	return e.finish(p)
 }
 
 // instanceLimits are the limits of root's instance: Apptainer puts it into a

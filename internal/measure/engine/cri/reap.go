@@ -28,21 +28,21 @@ import (
 // there, and what of the told ids belongs to others than that user stays, unless it is
 // root. So nobody can have killed by us what he could not kill himself.
 func reap(pod string, ids []string, told int64) {
-	ours := bundlesOf(pod)
+	ours, whose := bundlesOf(pod), told
+	if told == 0 {
+		whose = anyUser
+	}
 	for _, pid := range proc.Here.PIDs() {
 		kill(pid, ours, anyUser)
-		switch told {
-		case 0:
-			kill(pid, ids, anyUser)
-		case nobodyYet:
-		default:
-			kill(pid, ids, told)
+		if told != nobodyYet {
+			kill(pid, ids, whose)
 		}
 	}
 }
 
-// anyUser is no condition on whose process it is.
-const anyUser = -1
+// anyUser is no condition on whose process it is. It is no user's number, and not that
+// of nobody yet.
+const anyUser = -2
 
 var longID = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 

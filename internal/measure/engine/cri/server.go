@@ -187,28 +187,19 @@ func (s *server) connect(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := conn.(*net.UnixConn).SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) {
-			s.peer.Store(nobodyYet)
-			if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-				s.peer.Store(int64(cred.Uid))
-			}
-		})
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, err
+	s.peer.Store(nobodyYet)
+	if cred, err := proc.PeerOf(conn.(*net.UnixConn)); err == nil {
+		s.peer.Store(int64(cred.Uid))
 	}
 	return conn, nil
 }
 
 // rootless tells by the owner of the process at the socket's other end.
 func (s *server) rootless() string {
-	switch peer, err := proc.Peer(s.path); {
-	case err != nil:
+	switch s.peer.Load() {
+	case nobodyYet:
 		return ""
-	case peer.Uid == 0:
+	case 0:
 		return "no"
 	}
 	return "yes"

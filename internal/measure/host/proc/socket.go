@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,11 +43,27 @@ func Peer(socket string) (*unix.Ucred, error) {
 		}
 		return nil, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
-	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	cred, err := peer(fd)
 	if err != nil {
 		return nil, fmt.Errorf("finding the process behind %s: %w", socket, err)
 	}
 	return cred, nil
+}
+
+func peer(fd int) (*unix.Ucred, error) {
+	return unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+}
+
+// PeerOf is like Peer for a connection that is there: of whoever listens at its other end.
+func PeerOf(conn *net.UnixConn) (cred *unix.Ucred, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	if cerr := raw.Control(func(fd uintptr) { cred, err = peer(int(fd)) }); cerr != nil {
+		return nil, cerr
+	}
+	return cred, err
 }
 
 // Behind is the process behind a Unix socket: the one that listens, as Peer has it.

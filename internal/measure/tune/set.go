@@ -16,17 +16,40 @@ import (
 // The two states of an option of a mount.
 const no, yes = "no", "yes"
 
+// settable are all that settings are in, and what a note may have put back: whoever could
+// lay a note could have anything else written by way of it.
+var settable = []string{
+	"/sys/kernel/rcu_expedited",
+	"/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+	"/sys/devices/system/cpu/intel_pstate/no_turbo",
+	"/sys/devices/system/cpu/cpufreq/boost",
+	"/sys/kernel/mm/transparent_hugepage/enabled",
+	"/proc/sys/vm/swappiness",
+	"/proc/sys/vm/dirty_writeback_centisecs",
+	"/proc/sys/vm/compaction_proactiveness",
+	"/proc/sys/vm/stat_interval",
+	"/proc/sys/vm/vfs_cache_pressure",
+	"/proc/sys/kernel/watchdog",
+	"/proc/sys/kernel/numa_balancing",
+	"/proc/sys/kernel/sched_autogroup_enabled",
+	"/proc/sys/kernel/timer_migration",
+	"/proc/sys/net/core/bpf_jit_enable",
+	"/proc/irq/*/smp_affinity_list",
+}
+
 // Ours says whether a change is of a kind that this package makes: what is put back
 // is named by a file, and nothing else may be written by way of it.
 func (c Change) Ours() bool {
-	p := path.Clean(c.Path)
 	switch {
 	case c.Option != "":
-		return c.Option == option && path.IsAbs(p)
+		return c.Option == option && path.IsAbs(path.Clean(c.Path))
 	case c.Held:
-		return p == "/dev/cpu_dma_latency"
+		return c.Path == "/dev/cpu_dma_latency"
 	}
-	return p == c.Path && (strings.HasPrefix(p, "/sys/") || strings.HasPrefix(p, "/proc/sys/") || strings.HasPrefix(p, "/proc/irq/"))
+	return path.Clean(c.Path) == c.Path && slices.ContainsFunc(settable, func(pattern string) bool {
+		is, err := path.Match(pattern, c.Path)
+		return is && err == nil
+	})
 }
 
 // read gives what a file says; of several words with one in brackets, that one.

@@ -146,9 +146,40 @@ func TestWanted(t *testing.T) {
 }
 
 func TestOurs(t *testing.T) {
-	for _, c := range []Change{{Path: "/etc/passwd"}, {Path: "/sys/../etc/passwd"}, {Path: "/proc/1/mem"}, {Path: "/home", Option: "exec"}, {Path: "/dev/sda", Held: true}, {Path: "sys/x"}} {
+	for _, c := range []Change{{Path: "/etc/passwd"}, {Path: "/sys/../etc/passwd"}, {Path: "/proc/1/mem"}, {Path: "/home", Option: "exec"}, {Path: "/dev/sda", Held: true}, {Path: "sys/x"},
+		{Path: "/proc/sys/kernel/core_pattern"}, {Path: "/proc/sys/kernel/modprobe"}, {Path: "/sys/kernel/uevent_helper"}, {Path: "/proc/irq/../sys/kernel/core_pattern"}, {Path: "/sys/devices/system/cpu/cpu0/../cpufreq/boost"}} {
 		if c.Ours() {
 			t.Errorf("%+v passes for a setting", c)
+		}
+	}
+}
+
+// TestSettable: each file that a setting is in can be put back, and no other.
+func TestSettable(t *testing.T) {
+	all := map[string]string{"/proc/swaps": "Filename\n/swap\n", "/sys/devices/system/cpu/online": "0-1\n",
+		"/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors": "performance powersave schedutil ondemand conservative\n"}
+	for _, pattern := range settable {
+		all[strings.Replace(pattern, "*", "4", 1)] = "other\n"
+	}
+	seen := map[string]bool{}
+	for _, m := range []Machine{made(t, all), made(t, map[string]string{"/sys/devices/system/cpu/cpufreq/boost": "1\n"})} {
+		states := m.Look()
+		for _, part := range Values() {
+			if s, err := m.value(part); err == nil {
+				states = append(states, s)
+			}
+		}
+		for _, s := range states {
+			for _, c := range s.Changes {
+				if seen[c.Path] = true; !c.Ours() {
+					t.Errorf("%s: %+v could not be put back", s.Name, c)
+				}
+			}
+		}
+	}
+	for _, pattern := range settable {
+		if !seen[strings.Replace(pattern, "*", "4", 1)] {
+			t.Errorf("no setting is in %s", pattern)
 		}
 	}
 }

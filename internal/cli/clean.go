@@ -15,6 +15,7 @@ import (
 func cleanCommand(w World) *cobra.Command {
 	format := "text"
 	images, wait, byInterface := false, false, false
+	var of []string
 	far := farCleaning{}
 	c := &cobra.Command{
 		Use:   "clean",
@@ -25,6 +26,10 @@ carries the run's label. What can't be reached (an engine that is not running, a
 program no longer on PATH) stays in the ledger; you are told what would help, and
 the exit status is 1.
 The records stay, and can still be resumed.
+
+Where several machines or containers share the state directory, whether a run goes on
+can be seen in its own alone: it is left to be cleaned up there. Where that host is no
+more, or has another name now, say so by --of-host NAME.
 
 --on ssh://HOST,… removes what runs on other hosts have left there: only folders
 whose ledger names their run, that has ended, and whose record was fetched.`,
@@ -45,7 +50,7 @@ whose ledger names their run, that has ended, and whose record was fetched.`,
 			}
 			o := s.options()
 			o.Wait = wait
-			done, err := run.Clean(cmd.Context(), o, images)
+			done, err := run.Clean(cmd.Context(), o, images, of...)
 			if done != nil {
 				if format == "json" {
 					if err := printJSON(w.Stdout, done); err != nil {
@@ -65,6 +70,8 @@ whose ledger names their run, that has ended, and whose record was fetched.`,
 	portableFlag(c, &byInterface, "remove what runs with --portable have left behind, on whatever machine their engine is")
 	waitFlag(c, &wait)
 	far.add(c)
+	c.Flags().StringSliceVar(&of, "of-host", nil, "clean up after runs of this host too, which is no more or has another name now")
+	_ = c.RegisterFlagCompletionFunc("of-host", cobra.NoFileCompletions) // it fails only for a flag that is not there
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c
 }
@@ -79,11 +86,17 @@ func printCleaned(w World, c *run.Cleaned) {
 			fmt.Fprintln(w.Stdout, "  try:", harmless.Text(k.Fix))
 		}
 	}
+	for i := range c.Elsewhere {
+		o := &c.Elsewhere[i]
+		fmt.Fprintf(w.Stdout, "left run %s alone: %s has begun it, and whether that goes on can't be seen from here\n", o.RunID, harmless.Text(o.Process()))
+		fmt.Fprintln(w.Stdout, "  try: plimsoll clean on that host, or in that container; where it is no more: plimsoll clean --of-host", harmless.ShellWord(o.Host))
+	}
 	switch {
 	case len(c.Runs) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed, left by %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
 	case len(c.Removed) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed\n", words.Plural(len(c.Removed), "thing"))
+	case len(c.Elsewhere) > 0:
 	default:
 		fmt.Fprintln(w.Stdout, "Nothing of ours was left behind.")
 	}

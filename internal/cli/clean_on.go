@@ -38,7 +38,7 @@ func (f *farCleaning) here(cmd *cobra.Command) (bool, error) {
 	case !strings.HasPrefix(f.on, fleet.Scheme) && !strings.HasPrefix(f.on, filePrefix):
 		return false, fail(Usage, "--on is %q: expected %s… or %s…", f.on, fleet.Scheme, filePrefix)
 	}
-	if flag := firstGiven(cmd, []string{"images", "wait", "format"}); flag != "" {
+	if flag := firstGiven(cmd, []string{"images", "wait", "format", "of-host"}); flag != "" {
 		return false, fail(Usage, "--%s is for this machine alone", flag)
 	}
 	return false, nil

@@ -115,6 +115,14 @@ func removeHere(w World, here *fleet.Here) error {
 	if err != nil {
 		return err
 	}
+	// Nodes with one home have one folder for this run.
+	elsewhere, err := s.Elsewhere()
+	if err != nil {
+		return err
+	}
+	if len(elsewhere) > 0 {
+		return fmt.Errorf("kept %s: %s has begun the run, and whether that goes on can't be seen from here; clean up there", here.Dir, elsewhere[0].Process())
+	}
 	if len(gone) > 0 && here.Process() == 0 {
 		err := errors.Join(os.Setenv(stateVariable, s.Dir), os.Setenv("PATH", os.Getenv("PATH")+usualPath))
 		if err != nil {

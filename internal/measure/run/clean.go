@@ -14,6 +14,9 @@ type Cleaned struct {
 	Runs    []string   `json:"runs"`    // ids of the runs that had been cut off
 	Removed []string   `json:"removed"` // what was taken away, by kind and name
 	Kept    []KeptOver `json:"kept"`    // what could not be, and stays in the run's ledger
+	// Elsewhere are the runs that were left alone, since nobody can say from here whether
+	// they were cut off.
+	Elsewhere []Owner `json:"elsewhere,omitempty"`
 }
 
 // KeptOver is a thing of a run's that a clean-up could not take away.
@@ -25,15 +28,16 @@ type KeptOver struct {
 // Clean removes whatever runs that were cut off have left on the machine: what
 // their ledgers name, and nothing else. With images it also empties the store
 // of converted images. No run may be under way meanwhile: the machine's lock
-// sees to it.
-func Clean(ctx context.Context, o Options, images bool) (*Cleaned, error) {
+// sees to it. of are hosts that are no more, whose runs have all been cut off.
+func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned, error) {
 	unlock, err := o.Turn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	c := &Cleaned{Runs: []string{}, Removed: []string{}, Kept: []KeptOver{}}
-	abandoned, err := o.State.Abandoned()
+	abandoned, elsewhere, err := o.State.left(of)
+	c.Elsewhere = elsewhere
 	errs := []error{err}
 	for _, owner := range abandoned {
 		c.Runs = append(c.Runs, owner.RunID)

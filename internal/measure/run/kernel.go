@@ -28,7 +28,7 @@ const maxNote = 1 << 20
 
 // kernelNote is what may have been changed, and where.
 type kernelNote struct {
-	place
+	origin
 	Changes []tune.Change `json:"changes"`
 }
 

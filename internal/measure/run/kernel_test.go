@@ -50,21 +50,21 @@ func TestForeignNote(t *testing.T) {
 func TestNoteElsewhere(t *testing.T) {
 	now := here()
 	if now.Boot == "" || now.Host == "" || now.PIDs == "" {
-		t.Fatalf("the place is %+v", now)
+		t.Fatalf("we are at %+v", now)
 	}
 	// It could not be put back, so whoever tries says so.
 	changes := []tune.Change{{Path: "/no/setting", Old: "0", New: "1"}}
 	for _, c := range []struct {
 		name    string
-		at      place
+		at      origin
 		fails   bool
 		remains bool
 	}{
 		{"ours", now, true, true},
-		{"an earlier version's, which does not say where", place{}, true, true},
-		{"of this machine under another name", place{Boot: now.Boot, Host: "renamed"}, true, true},
-		{"of another boot", place{Boot: "x", Host: now.Host}, false, false},
-		{"of another machine", place{Boot: "x", Host: "node1"}, false, true},
+		{"an earlier version's, which does not say where", origin{}, true, true},
+		{"of this machine under another name", origin{Boot: now.Boot, Host: "renamed"}, true, true},
+		{"of another boot", origin{Boot: "x", Host: now.Host}, false, false},
+		{"of another machine", origin{Boot: "x", Host: "node1"}, false, true},
 	} {
 		s := State{t.TempDir()}
 		b, err := json.Marshal(kernelNote{c.at, changes})

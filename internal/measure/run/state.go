@@ -1,15 +1,13 @@
 package run
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"plimsoll/internal/common/safepath"
@@ -46,18 +44,6 @@ func (s State) Images() string { return filepath.Join(s.Dir, "images") }
 
 // RunDir is the folder of one run under way.
 func (s State) RunDir(id string) string { return filepath.Join(s.Dir, "runs", id) }
-
-// Owner says which process a folder of a run belongs to.
-type Owner struct {
-	RunID   string    `json:"run"`
-	PID     int       `json:"pid"`
-	Start   string    `json:"start"` // of the process, from /proc/PID/stat, so that a pid used again is no match
-	Output  string    `json:"output"`
-	Started time.Time `json:"started"`
-}
-
-// ownerFile is the proof that a folder is a run's.
-const ownerFile = "owner.json"
 
 // claiming begins the name of a folder that is being claimed.
 const claiming = ".claim-"
@@ -106,7 +92,8 @@ func openTo(d *safepath.Dir, perm fs.FileMode) error {
 
 // Claim makes the folder of a run and says that it is ours. A folder that is
 // there already is taken over only where it is this run's and its process is
-// gone (a run that is resumed). The folder appears with its proof in it. Who
+// gone (a run that is resumed), or can't be seen from here: then its user knows
+// where it was. The folder appears with its proof in it. Who
 // may enter it beside us is user: the one of rootless engines, where there is
 // one, since what runs in it may have set-user-ID programs.
 func (s State) Claim(id, output string, user *engine.User) (string, error) {
@@ -130,10 +117,7 @@ func (s State) claim(runs *safepath.Dir, id, output string, user *engine.User) e
 	if err != nil {
 		return fmt.Errorf("reading when we began: %w", err)
 	}
-	proof, err := json.Marshal(Owner{RunID: id, PID: pid, Start: us.StartText(), Output: output, Started: time.Now()})
-	if err != nil {
-		return err
-	}
+	now := here()
 	name := id
 	_, err = os.Lstat(s.RunDir(id))
 	fresh := errors.Is(err, fs.ErrNotExist)
@@ -149,8 +133,8 @@ func (s State) claim(runs *safepath.Dir, id, output string, user *engine.User) e
 		switch {
 		case oerr != nil:
 			return fmt.Errorf("%s is there and is no run's: %w", s.RunDir(id), oerr)
-		case old.alive():
-			return fmt.Errorf("process %d is measuring this run", old.PID)
+		case old.fate(now) == alive:
+			return fmt.Errorf("%s is measuring this run", old.Process())
 		}
 		dir, err = runs.Sub(name)
 	}
@@ -158,13 +142,19 @@ func (s State) claim(runs *safepath.Dir, id, output string, user *engine.User) e
 		return err
 	}
 	defer dir.Close()
-	if err := dir.WriteFile(ownerFile, append(proof, '\n'), 0o644); err != nil {
+	proof, err := prove(dir, Owner{RunID: id, PID: pid, Start: us.StartText(), Output: output, Started: time.Now(), origin: now})
+	if err != nil {
 		return err
 	}
-	if err := letIn(dir, user); err != nil || !fresh {
-		return err
+	err = letIn(dir, user)
+	if err == nil && fresh {
+		err = runs.Rename(name, id)
 	}
-	return runs.Rename(name, id)
+	if err != nil {
+		return errors.Join(err, proof.Close())
+	}
+	hold(s.RunDir(id), proof)
+	return nil
 }
 
 // letIn opens a run's folder to the user of rootless engines alone.
@@ -204,46 +194,6 @@ func unclaim(runs *safepath.Dir, name string) error {
 		}
 	}
 	return runs.Remove(name)
-}
-
-// owner reads the proof that a folder is a run's: a regular file of ours in a
-// directory of ours, which names the run as the folder does.
-func (s State) owner(id string) (Owner, error) {
-	runs, err := s.runs(false)
-	if err != nil {
-		return Owner{}, err
-	}
-	defer runs.Close()
-	dir, err := runs.Sub(id)
-	if err != nil {
-		return Owner{}, err
-	}
-	defer dir.Close()
-	return ownerOf(dir, id)
-}
-
-func ownerOf(dir *safepath.Dir, id string) (Owner, error) {
-	path := filepath.Join(dir.Path(), ownerFile)
-	f, err := dir.OpenFile(ownerFile, os.O_RDONLY, 0)
-	if err != nil {
-		return Owner{}, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return Owner{}, err
-	}
-	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() || dir.Owner() != os.Geteuid() {
-		return Owner{}, fmt.Errorf("%s is another user's", path)
-	}
-	var o Owner
-	if err := json.NewDecoder(f).Decode(&o); err != nil {
-		return Owner{}, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if o.RunID != id {
-		return Owner{}, fmt.Errorf("%s is of the run %q", path, o.RunID)
-	}
-	return o, nil
 }
 
 // Release removes the folder of a run, with what is in it. A folder without the
@@ -290,44 +240,67 @@ func (s State) release(id string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
+	hold(s.RunDir(id), nil) // on NFS a file that is open keeps its directory
 	return runs.RemoveAll(id)
 }
 
 // Abandoned lists the runs whose folder is there though their process is gone.
-// A folder without the proof is none of ours, whatever it is called.
-func (s State) Abandoned() ([]Owner, error) {
+// A folder without the proof is none of ours, whatever it is called. Of the hosts in
+// of, which are no more, every process is gone that can't be seen from here.
+func (s State) Abandoned(of ...string) ([]Owner, error) {
+	over, _, err := s.left(of)
+	return over, err
+}
+
+// Elsewhere lists the runs of which nobody can say from here whether their process is
+// gone: those of other machines, and of other containers. They are not cleaned up after.
+func (s State) Elsewhere(of ...string) ([]Owner, error) {
+	_, unknown, err := s.left(of)
+	return unknown, err
+}
+
+func (s State) left(of []string) (over, unknown []Owner, err error) {
 	runs, err := s.runs(false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for abandoned runs: %w", err)
+		return nil, nil, fmt.Errorf("looking for abandoned runs: %w", err)
 	}
 	defer runs.Close()
 	entries, err := runs.List()
 	if err != nil {
-		return nil, fmt.Errorf("looking for abandoned runs: %w", err)
+		return nil, nil, fmt.Errorf("looking for abandoned runs: %w", err)
 	}
-	var gone []Owner
+	now := here()
 	for _, e := range entries {
 		if !record.IsRunID(e.Name()) {
 			continue
 		}
-		if o, err := s.owner(e.Name()); err == nil && !o.alive() {
-			gone = append(gone, o)
+		o, err := s.owner(e.Name())
+		if err != nil {
+			continue
+		}
+		switch fate := o.fate(now); {
+		case fate == gone, fate == unseen && slices.Contains(of, o.Host):
+			over = append(over, o)
+		case fate == unseen:
+			unknown = append(unknown, o)
 		}
 	}
-	sort.Slice(gone, func(i, k int) bool { return gone[i].RunID < gone[k].RunID })
-	return gone, nil
+	for _, all := range [][]Owner{over, unknown} {
+		slices.SortFunc(all, func(a, b Owner) int { return strings.Compare(a.RunID, b.RunID) })
+	}
+	return over, unknown, nil
 }
 
-// Live says whether a run's process is still there.
+// Live says whether a run's process is still there, or may be.
 func (s State) Live(id string) bool {
 	if !record.IsRunID(id) {
 		return false
 	}
 	o, err := s.owner(id)
-	return err == nil && o.alive()
+	return err == nil && o.fate(here()) != gone
 }
 
 // tidy removes what kills have left of claims. The machine's lock is held, so
@@ -351,13 +324,4 @@ func (s State) tidy() error {
 		}
 	}
 	return nil
-}
-
-// alive says whether the process that claimed the folder still runs.
-func (o Owner) alive() bool {
-	if o.PID <= 0 {
-		return false
-	}
-	p, err := proc.Here.Stat(o.PID)
-	return err == nil && p.StartText() == o.Start
 }

@@ -57,7 +57,7 @@ func TestClaim(t *testing.T) {
 	mine := record.NewRunID()
 	dir, err := s.Claim(mine, "/out", nil)
 	require.NoError(t, err)
-	if o, err := s.owner(mine); err != nil || o.Output != "/out" || !o.alive() {
+	if o, err := s.owner(mine); err != nil || o.Output != "/out" || o.fate(here()) != alive {
 		t.Errorf("%+v %v", o, err)
 	}
 	if _, err := s.Claim(mine, "", nil); err == nil || !strings.Contains(err.Error(), "is measuring") {

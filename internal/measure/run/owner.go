@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
@@ -58,19 +61,29 @@ func (o *Owner) fate(now origin) fate {
 			return gone
 		}
 		return unseen
-	case o.runs():
+	case o.runs(proc.Here):
 		return alive
 	}
 	return gone
 }
 
-// runs says whether the process that claimed the folder, one of ours by number, still runs.
-func (o *Owner) runs() bool {
+// runs says whether the process that claimed the folder still runs: one of ours, by its
+// number in this /proc. One that has ended and that nobody reaps is gone, as the
+// processes of a container are whose first one reaps none. One that can't be looked at
+// is not.
+func (o *Owner) runs(in proc.Dir) bool {
 	if o.PID <= 0 {
 		return false
 	}
-	p, err := proc.Here.Stat(o.PID)
-	return err == nil && p.StartText() == o.Start
+	p, err := in.Stat(o.PID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
+		_, err = in.Stat(os.Getpid())
+		return err != nil // nobody is there: this is no /proc
+	case err != nil:
+		return true
+	}
+	return p.StartText() == o.Start && p.State != 'Z' && p.State != 'X'
 }
 
 // Process names the process, with its machine where that is another one.

@@ -61,6 +61,48 @@ func TestFate(t *testing.T) {
 	}
 }
 
+// TestEnded: a process that nobody reaps has ended, and one that can't be read has not.
+func TestEnded(t *testing.T) {
+	c := exec.CommandContext(t.Context(), "sleep", "100")
+	require.NoError(t, c.Start())
+	st, err := proc.Here.Stat(c.Process.Pid)
+	require.NoError(t, err)
+	o := Owner{PID: c.Process.Pid, Start: st.StartText()}
+	if !o.runs(proc.Here) {
+		t.Error("a process that runs has ended")
+	}
+	require.NoError(t, c.Process.Kill())
+	for st.State != 'Z' {
+		if st, err = proc.Here.Stat(c.Process.Pid); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if o.runs(proc.Here) {
+		t.Error("a process that has ended runs as long as nobody reaps it")
+	}
+	_ = c.Wait() // it was killed
+	if o.runs(proc.Here) {
+		t.Error("a process that is gone runs")
+	}
+
+	made := proc.Dir(t.TempDir())
+	if !o.runs(made) {
+		t.Error("where nothing is a process is gone")
+	}
+	text, err := os.ReadFile("/proc/self/stat")
+	require.NoError(t, err)
+	self := filepath.Join(string(made), proc.PID(os.Getpid()))
+	require.NoError(t, errors.Join(os.Mkdir(self, 0o755), os.WriteFile(filepath.Join(self, "stat"), text, 0o644)))
+	if o.runs(made) {
+		t.Error("a process that is not there runs")
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(string(made), proc.PID(o.PID), "stat"), 0o755))
+	if !o.runs(made) {
+		t.Error("a process that can't be read is gone")
+	}
+}
+
 // TestElsewhere: what a run of another node has made is not touched, before somebody
 // says that the node is no more.
 func TestElsewhere(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
@@ -300,6 +302,9 @@ func (s State) Live(id string) bool {
 		return false
 	}
 	o, err := s.owner(id)
+	if errno, is := errors.AsType[unix.Errno](err); is {
+		return errno != unix.ENOENT && errno != unix.ENOTDIR // what can't be read is not gone
+	}
 	return err == nil && o.fate(here()) != gone
 }
 

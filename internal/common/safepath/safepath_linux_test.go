@@ -75,6 +75,40 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// TestResolve: a directory has the name that the kernel gives to what is there.
+func TestResolve(t *testing.T) {
+	top := place(t)
+	real := filepath.Join(top, "disk/plimsoll")
+	must(t, os.MkdirAll(real, 0o755), os.Mkdir(filepath.Join(top, "var"), 0o755),
+		os.Symlink(real, filepath.Join(top, "var/absolute")), os.Symlink("../disk", filepath.Join(top, "var/relative")),
+		os.Symlink("absolute", filepath.Join(top, "var/twice")), os.Symlink("../disk/later", filepath.Join(top, "var/dangling")),
+		os.Symlink("loop", filepath.Join(top, "var/loop")))
+	for way, want := range map[string]string{
+		"disk/plimsoll": "disk/plimsoll", "var/absolute/runs": "disk/plimsoll/runs", "var/relative/plimsoll": "disk/plimsoll",
+		"var/twice/a/b": "disk/plimsoll/a/b", "var/dangling/a": "disk/later/a", "none/at/all": "none/at/all",
+	} {
+		if got, err := Resolve(filepath.Join(top, way), Rule{}); err != nil || got != filepath.Join(top, want) {
+			t.Errorf("%s is %s (%v), not %s", way, got, err, want)
+		}
+	}
+	if got, err := Resolve(filepath.Join(top, "var/loop"), Rule{}); err == nil {
+		t.Errorf("a link to itself is %s", got)
+	}
+	if got, err := Resolve("/", Rule{}); err != nil || got != "/" {
+		t.Errorf("/ is %q: %v", got, err)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	// Root does not go by what somebody else has laid.
+	mkdir(t, filepath.Join(top, "theirs"), 0o755, stranger)
+	must(t, os.Symlink(real, filepath.Join(top, "theirs/link")))
+	_, err := Resolve(filepath.Join(top, "theirs/link"), Rule{})
+	unsafe(t, err)
+	must(t, os.RemoveAll(filepath.Join(top, "theirs")))
+	asUser(t, "TestResolve")
+}
+
 func TestLinks(t *testing.T) {
 	asRoot(t)
 	top := place(t)

@@ -25,6 +25,8 @@ type walk struct {
 	path string // where to, as it was asked for
 	make bool
 	perm fs.FileMode
+	// anybody: whose the directories and links are does not matter.
+	anybody bool
 
 	fd    int
 	at    string // where fd is
@@ -43,13 +45,23 @@ func open(path string, rule Rule, mk bool, perm fs.FileMode) (*Dir, error) {
 	}
 	w := &walk{rule: rule, path: abs, make: mk, perm: perm, fd: -1}
 	defer func() { _ = unix.Close(w.fd) }()
+	if _, err := w.along(abs); err != nil {
+		return nil, err
+	}
+	// What was held for looking only is opened for use.
+	return reopen(w.fd, w.at, rule)
+}
+
+// along goes the whole way. What is left of it is what the error is about, and what
+// follows.
+func (w *walk) along(abs string) (left []string, err error) {
 	if err := w.enter(unix.AT_FDCWD, "/", "/"); err != nil {
 		return nil, err
 	}
 	for todo := components(abs); len(todo) > 0; {
 		link, err := w.step(todo[0])
 		if err != nil {
-			return nil, err
+			return todo, err
 		}
 		todo = todo[1:]
 		if link == "" {
@@ -65,8 +77,24 @@ func open(path string, rule Rule, mk bool, perm fs.FileMode) (*Dir, error) {
 		}
 		todo = append(components(link), todo...)
 	}
-	// What was held for looking only is opened for use.
-	return reopen(w.fd, w.at, rule)
+	return nil, nil
+}
+
+// Resolve gives the path of a directory without the links that lead there, as the
+// kernel names what is there: in a list of mounts, or of a process. What of it is
+// missing is as Make would make it.
+func Resolve(path string, rule Rule) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	w := &walk{rule: rule, path: abs, anybody: os.Geteuid() != 0, fd: -1}
+	defer func() { _ = unix.Close(w.fd) }()
+	left, err := w.along(abs)
+	if err != nil && (len(left) == 0 || !errors.Is(err, fs.ErrNotExist)) {
+		return "", err
+	}
+	return filepath.Join(append([]string{w.at}, left...)...), nil
 }
 
 func components(path string) []string {
@@ -118,7 +146,7 @@ func (w *walk) step(name string) (link string, err error) {
 	if err != nil {
 		return "", &fs.PathError{Op: "readlink", Path: at, Err: err}
 	}
-	if shared(&w.stat) || !ours(w.stat.Uid) || !ours(st.Uid) {
+	if !w.anybody && (shared(&w.stat) || !ours(w.stat.Uid) || !ours(st.Uid)) {
 		return "", &UnsafeError{Path: w.path, At: at, UID: int(st.Uid),
 			Why: fmt.Sprintf("is a symbolic link (to %s) that %s could have made", link, whoCould(&w.stat, at)),
 			Fix: "name the place itself, without the link"}
@@ -144,6 +172,9 @@ func (w *walk) enter(dir int, name, at string) error {
 // says that it is above the one where we were.
 func (w *walk) take(fd int, at string, st *unix.Stat_t, up bool) error {
 	err := w.rule.look(w.path, at, st)
+	if w.anybody && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		up, err = true, nil
+	}
 	if err == nil && !up && shared(&w.stat) && shared(st) {
 		err = &UnsafeError{Path: w.path, At: at, UID: int(st.Uid),
 			Why: fmt.Sprintf("can be written to by others (mode %04o), as can the directory that it lies in", st.Mode&0o7777),

@@ -3,10 +3,10 @@ package run
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
@@ -97,11 +97,27 @@ func (r *runner) clearAway(ctx context.Context) error {
 	if _, err := SweepAll(ctx, r.kit, r.Engines); err != nil {
 		return err // something may still be mounted below: nothing is deleted there
 	}
-	entries, err := os.ReadDir(r.kit.Dir)
+	runs, err := r.State.runs(false)
+	if err != nil {
+		return err
+	}
+	defer runs.Close()
+	dir, err := runs.Sub(r.rec.ID)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return clearDirs(dir)
+}
+
+// clearDirs removes the directories in a run's folder, as far as they lie on its own
+// mount. The files are ours: owner, ledger, probe.
+func clearDirs(dir *safepath.Dir) error {
+	entries, err := dir.List()
 	errs := []error{err}
 	for _, e := range entries {
-		if e.IsDir() { // the files are ours: owner, ledger, probe
-			errs = append(errs, os.RemoveAll(filepath.Join(r.kit.Dir, e.Name())))
+		if e.IsDir() {
+			errs = append(errs, dir.RemoveAll(e.Name()))
 		}
 	}
 	return errors.Join(errs...)

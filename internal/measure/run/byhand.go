@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -93,7 +94,12 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 			_, err := os.Lstat(t.Name)
 			return err == nil, os.RemoveAll(t.Name)
 		}
-		if _, err := os.Lstat(t.Name); err == nil && !strings.HasPrefix(t.Name, kit.Dir+"/") {
+		_, err := os.Lstat(t.Name)
+		switch {
+		case absent(err):
+		case err != nil:
+			return false, fmt.Errorf("looking whether it is gone: %w", err)
+		case !strings.HasPrefix(t.Name, kit.Dir+"/"):
 			return false, errors.New("it is still there, and no engine is known that would remove it")
 		}
 	}
@@ -121,10 +127,28 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 	return of
 }
 
-// mountedBelow gives the mount points at and below a directory.
+// absent says whether an error is that there is nothing of a name.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
+
+// mountedBelow gives the mount points at and below a directory, by whatever links the
+// way leads there: the kernel names them without. The directory itself is not looked
+// at: what is mounted there may not answer any more.
 func mountedBelow(dir string) ([]string, error) {
 	mounts, err := proc.Here.Mounts(proc.Self)
-	return proc.Below(mounts, dir), err
+	if err != nil {
+		return nil, err
+	}
+	dirs := []string{dir}
+	switch above, err := filepath.EvalSymlinks(filepath.Dir(dir)); {
+	case absent(err):
+	case err != nil:
+		return nil, fmt.Errorf("looking for what is mounted at %s: %w", dir, err)
+	default:
+		if at := filepath.Join(above, filepath.Base(dir)); at != dir {
+			dirs = append(dirs, at)
+		}
+	}
+	return proc.Below(mounts, dirs...), nil
 }
 
 // kill ends a process that began at start, and waits until it is gone.

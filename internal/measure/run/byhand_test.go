@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -114,5 +116,77 @@ func TestReleaseWithAMount(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(precious, "data")); err != nil {
 		t.Error("what was mounted there was deleted")
+	}
+}
+
+// bind mounts a directory with somebody's data at a new one.
+func bind(t *testing.T, at string) (data string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	precious := t.TempDir()
+	data = filepath.Join(precious, "data")
+	require.NoError(t, errors.Join(os.WriteFile(data, nil, 0o644), os.MkdirAll(at, 0o755)))
+	if err := unix.Mount(precious, at, "", unix.MS_BIND, ""); err != nil {
+		t.Skip("no mount can be made: ", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+	return data
+}
+
+// TestMountsByALink: the kernel names a mount without the links that lead there; what is
+// in the ledger by them is not taken for gone.
+func TestMountsByALink(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	link := filepath.Join(top, "link")
+	require.NoError(t, os.Symlink("real", link))
+	data := bind(t, filepath.Join(top, "real/runs/abcd1234/view"))
+	s := State{link}
+	kit := &engine.Kit{RunID: "abcd1234", Dir: s.RunDir("abcd1234")}
+	if _, err := finish(t.Context(), kit, engine.Thing{Kind: engine.KindMount, Name: filepath.Join(kit.Dir, "view")}); err == nil {
+		t.Error("a mount is taken for gone")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(kit.Dir, ownerFile), []byte(`{"run":"abcd1234"}`), 0o644))
+	if err := s.Release("abcd1234"); err == nil || !strings.Contains(err.Error(), "mounted") {
+		t.Errorf("released with a mount: %v", err)
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Error("what was mounted there was deleted")
+	}
+}
+
+// TestFinishUnseen: a file that can't be looked at is not taken for gone.
+func TestFinishUnseen(t *testing.T) {
+	kit := &engine.Kit{RunID: "abcd1234", Dir: t.TempDir()}
+	for name, gone := range map[string]bool{
+		filepath.Join(t.TempDir(), "none"):           true,
+		filepath.Join(t.TempDir(), "none/below"):     true,
+		"/" + strings.Repeat("x", 300) + "/too-long": false, // ENAMETOOLONG, as EACCES or EIO would be
+	} {
+		_, err := finish(t.Context(), kit, engine.Thing{Kind: engine.KindFile, Name: name})
+		if (err == nil) != gone {
+			t.Errorf("%.40s: %v", name, err)
+		}
+	}
+}
+
+// TestClearDirs: a resumed run deletes what its earlier part left, and nothing through a
+// mount.
+func TestClearDirs(t *testing.T) {
+	top := t.TempDir()
+	data := bind(t, filepath.Join(top, "work/deep/bound"))
+	require.NoError(t, errors.Join(os.WriteFile(filepath.Join(top, "probe"), nil, 0o755), os.WriteFile(filepath.Join(top, "work/file"), nil, 0o644)))
+	dir, err := safepath.Open(top, safepath.Rule{})
+	require.NoError(t, err)
+	defer dir.Close()
+	if err := clearDirs(dir); !errors.Is(err, safepath.ErrMounted) {
+		t.Errorf("a mount is in the way: %v", err)
+	}
+	for path, stays := range map[string]bool{data: true, filepath.Join(top, "probe"): true, filepath.Join(top, "work/file"): false} {
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

@@ -23,22 +23,35 @@ import (
 type State struct{ Dir string }
 
 // StateDir chooses the place: $PLIMSOLL_STATE, else /var/lib/plimsoll for
-// root, else $XDG_STATE_HOME/plimsoll or ~/.local/state/plimsoll.
+// root, else $XDG_STATE_HOME/plimsoll or ~/.local/state/plimsoll. It is named without
+// the links that lead there: by such paths the kernel tells what is mounted, and which
+// program a process runs, and so what is ours.
 func StateDir(root bool, getenv func(string) string) (State, error) {
+	dir, err := chosenDir(root, getenv)
+	if err != nil {
+		return State{}, err
+	}
+	// Where the way there is not safe, whoever opens it says why.
+	if real, err := safepath.Resolve(dir, safepath.Caller(getenv)); err == nil {
+		dir = real
+	}
+	return State{dir}, nil
+}
+
+func chosenDir(root bool, getenv func(string) string) (string, error) {
 	if d := getenv("PLIMSOLL_STATE"); d != "" {
-		abs, err := filepath.Abs(d)
-		return State{abs}, err
+		return filepath.Abs(d)
 	}
 	if root {
-		return State{"/var/lib/plimsoll"}, nil
+		return "/var/lib/plimsoll", nil
 	}
 	if d := getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
-		return State{filepath.Join(d, "plimsoll")}, nil
+		return filepath.Join(d, "plimsoll"), nil
 	}
 	if h := getenv("HOME"); filepath.IsAbs(h) {
-		return State{filepath.Join(h, ".local/state/plimsoll")}, nil
+		return filepath.Join(h, ".local/state/plimsoll"), nil
 	}
-	return State{}, errors.New("finding a place for our state: neither HOME nor XDG_STATE_HOME is set; set PLIMSOLL_STATE to a directory of your own")
+	return "", errors.New("finding a place for our state: neither HOME nor XDG_STATE_HOME is set; set PLIMSOLL_STATE to a directory of your own")
 }
 
 // Images is where images are kept between runs.

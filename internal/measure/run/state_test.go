@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,20 @@ func TestStateDir(t *testing.T) {
 		s, err := StateDir(c.root, env(c.env))
 		if s.Dir != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%+v: %q %v", c, s.Dir, err)
+		}
+	}
+}
+
+// TestStateByALink: the state directory is named as the kernel names it.
+func TestStateByALink(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	real, link := filepath.Join(top, "real"), filepath.Join(top, "link")
+	require.NoError(t, errors.Join(os.Mkdir(real, 0o755), os.Symlink("real", link)))
+	for given, want := range map[string]string{link: real, link + "/below": real + "/below", real: real} {
+		s, err := StateDir(true, func(k string) string { return map[string]string{"PLIMSOLL_STATE": given}[k] })
+		if err != nil || s.Dir != want {
+			t.Errorf("%s: %s, not %s: %v", given, s.Dir, want, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -73,12 +74,26 @@ func removeFolder(dir string) error {
 	if n, err := mountsBelow(dir); err != nil || len(n) > 0 {
 		return errors.Join(err, stillMounted(n))
 	}
-	err := os.RemoveAll(dir)
+	err := removeOwn(dir)
 	if errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
 		err = removeMapped(dir)
 	}
 	_ = os.Remove(filepath.Dir(dir)) // fails while others are in it
 	return err
+}
+
+// removeOwn removes a directory, and nothing of what is mounted in it: a mount may be
+// one that no list tells us of.
+func removeOwn(dir string) error {
+	above, name, err := safepath.OpenParent(dir, safepath.Caller(os.Getenv))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	return above.RemoveAll(name)
 }
 
 // removeMapped removes a directory with files of the ids that an ordinary user

@@ -26,6 +26,7 @@ type bisectFlags struct {
 	alpha       string
 	keep        string
 	resumed     string
+	trust       bool
 }
 
 // The defaults of a search.
@@ -88,6 +89,8 @@ machine could not tell.`,
 				if err := keepsSearch(c.Flags(), args); err != nil {
 					return err
 				}
+			} else if f.trust {
+				return fail(Usage, "--trust-record is for --resume: a new search has no record yet")
 			}
 			return f.bisect(w, args, c.Flags())
 		},
@@ -105,6 +108,7 @@ machine could not tell.`,
 	fl.StringVar(&f.alpha, "error", bisectAlpha, "the chance of a wrong decision, over all steps")
 	fl.StringVar(&f.keep, "keep", "", "directory of the search with its records (default plimsoll-bisect-TIME-PROGRAM)")
 	fl.StringVar(&f.resumed, "resume", "", "go on with the search in this directory, or print what it found")
+	fl.BoolVar(&f.trust, "trust-record", false, "go on with a search that belongs to another user: what it says is executed")
 	c.AddCommand(bisectStepCommand(w))
 	return c
 }

@@ -104,7 +104,8 @@ func keepsSearch(fl *pflag.FlagSet, args []string) error {
 	return withHint(fail(Usage, "--resume goes on with what was asked: it takes no %s", strings.Join(no, " and no ")), "leave it out, or begin a new search")
 }
 
-// again takes a search that was cut off as it stands.
+// again takes a search that was cut off as it stands. Its own words are executed, as are
+// those of its repository's settings.
 func (b *bisectSearch) again() error {
 	var err error
 	if b.dir, err = filepath.Abs(b.resumed); err != nil {
@@ -114,6 +115,9 @@ func (b *bisectSearch) again() error {
 		return err
 	}
 	a := b.state.Asked
+	if _, err := trustFiles(b.world, "search", "it builds each commit by "+harmless.ShellWord(a.Build), b.trust, b.dir, filepath.Join(b.dir, bisectFile)); err != nil {
+		return err
+	}
 	b.engine, b.workload, b.metric, b.budget, b.seed, b.tuned = a.Engine, a.Workload, a.Metric, a.Budget, a.Seed, a.Tuned
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *bisectState) write(w World, dir string) error {
 // readBisectState reads it.
 func readBisectState(dir string) (*bisectState, error) {
 	path := filepath.Join(dir, bisectFile)
-	data, err := os.ReadFile(path)
+	data, err := safepath.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(Usage, "%s holds no search: expected the directory of an earlier plimsoll bisect", shortPath(dir))
 	}

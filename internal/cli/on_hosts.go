@@ -149,7 +149,11 @@ func (r *hostsRun) reopen(dir string) error {
 	if err != nil {
 		return fail(Failed, "%w", err)
 	}
-	if r.ledger, err = fleet.OpenLedger(dir); err != nil {
+	trusted, err := trustFiles(r.w, "account", "it says what is run on the hosts", r.asked.trust, dir, filepath.Join(dir, fleet.LedgerFile))
+	if err != nil {
+		return err
+	}
+	if r.ledger, err = fleet.OpenLedger(dir, trusted...); err != nil {
 		return fail(Failed, "%w", err)
 	}
 	return nil

@@ -84,16 +84,22 @@ func newSlurmRun(w World, cmd *cobra.Command, args []string, o *onFlags, ch chan
 
 // oldSlurmRun goes on with a run that was begun so, whatever has become of its
 // jobs.
-func oldSlurmRun(w World, cmd *cobra.Command, o *onFlags, dir string) (*slurmRun, error) {
+func oldSlurmRun(w World, cmd *cobra.Command, o *onFlags, dir string, trust bool) (*slurmRun, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
 	r := &slurmRun{w: w, most: o.most}
+	var trusted []int
+	if slurm.Kept(dir) { // else there is a record alone, of which the job asks the same
+		if trusted, err = trustFiles(w, "account", "it says what its jobs run", trust, slurm.AccountOf(dir)...); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.present(); err != nil {
 		return nil, err
 	}
-	if r.ledger, err = slurm.Open(dir); err != nil {
+	if r.ledger, err = slurm.Open(dir, trusted...); err != nil {
 		return nil, fail(Failed, "%w", err)
 	}
 	asked, _, _ := r.ledger.Last()
@@ -383,7 +389,7 @@ func runBySlurm(w World, cmd *cobra.Command, args []string, a *runAsked, finish,
 		}
 		r, err = newSlurmRun(w, cmd, args, &a.job, a.changes, a.dir)
 	} else if err = keepsStudy(cmd.Flags(), args, "on"); err == nil {
-		r, err = oldSlurmRun(w, cmd, &a.job, a.resume)
+		r, err = oldSlurmRun(w, cmd, &a.job, a.resume, a.trust)
 	}
 	if err != nil {
 		return err

@@ -17,22 +17,28 @@ import (
 // that somebody else has written is taken only where the user says so; that
 // user's number is given then, for whom the record's directory is no other's.
 func trustRecord(w World, dir string, own []workload.Workload, trust bool) (trusted []int, err error) {
-	where, name, uid, err := safepath.Caller(w.Getenv).Foreign(dir, filepath.Join(dir, record.RunFile))
-	if err != nil {
-		return nil, fail(Failed, "finding out who owns the record: %w", err)
-	}
-	if where == "" {
-		return nil, nil
-	}
 	says := "it has no commands of its own"
 	if len(own) > 0 {
 		all := lists.Map(own, func(x workload.Workload) string { return x.Name })
 		says = "it has the commands of its own workloads: " + strings.Join(all, ", ")
 	}
-	if !trust {
-		return nil, withHint(fail(Usage, "%s belongs to %s, and resuming the record executes what it says; %s", where, name, says),
-			"look into %s; --trust-record resumes it anyway", filepath.Join(dir, record.RunFile))
+	return trustFiles(w, "record", says, trust, dir, filepath.Join(dir, record.RunFile))
+}
+
+// trustFiles lets be gone on with what some files say, as trustRecord does: what names
+// it, says is what would be done, and the last file is where it stands.
+func trustFiles(w World, what, says string, trust bool, files ...string) (trusted []int, err error) {
+	where, name, uid, err := safepath.Caller(w.Getenv).Foreign(files...)
+	if err != nil {
+		return nil, fail(Failed, "finding out who owns the %s: %w", what, err)
 	}
-	fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text("the record is of "+name+": "+says))
+	if where == "" {
+		return nil, nil
+	}
+	if !trust {
+		return nil, withHint(fail(Usage, "%s belongs to %s, and resuming the %s executes what it says; %s", where, name, what, says),
+			"look into %s; --trust-record resumes it anyway", files[len(files)-1])
+	}
+	fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text("the "+what+" is of "+name+": "+says))
 	return []int{uid}, nil
 }

@@ -71,9 +71,20 @@ func Kept(dir string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// Open opens the account of a run's jobs, or begins it.
-func Open(dir string) (l *Ledger, err error) {
-	home, err := safepath.Make(dir, 0o755, safepath.Caller(os.Getenv))
+// AccountOf lists what an account of jobs is in, the account last: whoever owns one of
+// these decides what the jobs do.
+func AccountOf(dir string) []string {
+	return []string{dir, JobsDir(dir), filepath.Join(JobsDir(dir), ledgerFile)}
+}
+
+// Open opens the account of a run's jobs, or begins it. It may belong to the trusted
+// users, by number.
+func Open(dir string, trusted ...int) (l *Ledger, err error) {
+	rule := safepath.Caller(os.Getenv)
+	for _, uid := range trusted {
+		rule = rule.With(uid)
+	}
+	home, err := safepath.Make(dir, 0o755, rule)
 	if err != nil {
 		return nil, fmt.Errorf("opening the record's directory: %w", err)
 	}

@@ -50,7 +50,7 @@ var storeys = [][]string{
 	{"analyze", "timeline"},
 	{"published"},
 	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden"},
-	{"safepath", "filelock", "require", "lists"},
+	{"safepath", "filelock", "journal", "require", "lists"},
 }
 
 // The wings are folders: what measures, what understands, and between them record,

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/common/journal"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -111,7 +112,7 @@ func (l *Ledger) dropped(t engine.Thing, remove func() error) error {
 func (l *Ledger) write(e entry) error {
 	text, err := json.Marshal(e)
 	if err == nil {
-		_, err = l.file.Write(append(text, '\n'))
+		err = journal.Append(l.file, text)
 	}
 	if err == nil && !e.Gone { // lost, a Gone costs a question more
 		err = l.file.Sync()

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"plimsoll/internal/common/filelock"
+	"plimsoll/internal/common/journal"
 )
 
 // NewLedger begins a run's ledger in a folder, which is made.
@@ -23,13 +23,6 @@ func ResumeLedger(dir, runID string) (*Ledger, error) {
 		return nil, err
 	}
 	_, l.left, l.by = readLedger(l.file)
-	_, err = l.file.Seek(0, io.SeekEnd)
-	if err == nil { // the death of the run may have torn its last line: what is written now begins a new one
-		_, err = l.file.WriteString("\n")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("going on with the ledger %s: %w", l.path, err), l.file.Close())
-	}
 	return l, nil
 }
 
@@ -87,23 +80,17 @@ func isAt(f *os.File, path string) bool {
 // strikeOut notes in the ledger of a dead run what is done with, where something else stays:
 // what can't be removed for good is told once.
 func strikeOut(f *os.File, all []Cleaned) error {
-	text := []byte{'\n'} // the death of the run may have torn its last line
 	for _, c := range all {
 		if c.Kept != "" {
 			continue
 		}
 		line, err := json.Marshal(entry{Thing: c.Thing, Gone: true})
-		if err != nil {
-			return err
+		if err == nil {
+			err = journal.Append(f, line)
 		}
-		text = append(append(text, line...), '\n')
-	}
-	_, err := f.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the ledger %s: %w", f.Name(), err)
+		if err != nil {
+			return fmt.Errorf("writing the ledger %s: %w", f.Name(), err)
+		}
 	}
 	return nil
 }

@@ -73,6 +73,22 @@ func TestResumeLedger(t *testing.T) {
 	}
 }
 
+// What a failed write has left does not spoil the next entry.
+func TestLedgerBehindAFullDisk(t *testing.T) {
+	l, err := NewLedger(t.TempDir(), "abcd1234")
+	require.NoError(t, err)
+	defer l.file.Close()
+	_, err = l.file.WriteString(`{"thing":{"ki`)
+	require.NoError(t, err)
+	thing := engine.Thing{Kind: engine.KindImage, Name: "one", Engine: Docker, At: "here"}
+	require.NoError(t, l.Made(thing))
+	_, err = l.file.Seek(0, 0)
+	require.NoError(t, err)
+	if _, left, _ := readLedger(l.file); !slices.Equal(left, []engine.Thing{thing}) {
+		t.Errorf("left are %v", left)
+	}
+}
+
 // Of a thing whose making was given up, that it isn't there says something only after a
 // while: until then it is not struck out.
 func TestGivenUp(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/journal"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -47,27 +48,10 @@ func OpenLedger(path string) (*Ledger, error) {
 		return nil, errors.Join(fmt.Errorf("opening the ledger: %s is no regular file", path), err, f.Close())
 	}
 	left, err := readLedger(f)
-	if err == nil {
-		err = endLine(f)
-	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &Ledger{file: f, left: left}, nil
-}
-
-// endLine ends a line that a kill has torn, so that the next one is whole.
-func endLine(f *os.File) error {
-	at, err := f.Seek(0, io.SeekEnd)
-	if err != nil || at == 0 {
-		return err
-	}
-	last := []byte{0}
-	if _, err := f.ReadAt(last, at-1); err != nil || last[0] == '\n' {
-		return err
-	}
-	_, err = f.Write([]byte("\n"))
-	return err
 }
 
 // Made is documented in engine.Ledger.
@@ -107,10 +91,10 @@ func (l *Ledger) Left() []engine.Thing {
 
 func (l *Ledger) write(e entry) error {
 	line, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("writing the ledger: %w", err)
+	if err == nil {
+		err = journal.Append(l.file, line)
 	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing the ledger: %w", err)
 	}
 	return nil

@@ -54,6 +54,23 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// TestLedgerBehindAFullDisk: what a failed write has left does not spoil the next entry.
+func TestLedgerBehindAFullDisk(t *testing.T) {
+	l, err := OpenLedger(filepath.Join(t.TempDir(), ledgerFile))
+	require.NoError(t, err)
+	defer l.Close()
+	_, err = l.file.WriteString(`{"op":"made","ki`)
+	require.NoError(t, err)
+	thing := engine.Thing{Kind: engine.KindMount, Name: "/a"}
+	require.NoError(t, l.Made(thing))
+	again, err := OpenLedger(l.file.Name())
+	require.NoError(t, err)
+	defer again.Close()
+	if left := again.Left(); !slices.Equal(left, []engine.Thing{thing}) {
+		t.Errorf("left are %v", left)
+	}
+}
+
 // What lies where the ledger is to be is not followed and not waited for.
 func TestLedgerIsAFile(t *testing.T) {
 	dir := t.TempDir()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/filelock"
+	"plimsoll/internal/common/journal"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/record"
 )
@@ -118,9 +119,6 @@ func Open(dir string, trusted ...int) (l *Ledger, err error) {
 		return l, err
 	}
 	l.Entries, err = parseLedger(data)
-	if err == nil && len(data) > 0 && data[len(data)-1] != '\n' {
-		_, err = l.file.WriteString("\n") // ends the line that a kill has torn
-	}
 	return l, err
 }
 
@@ -162,7 +160,7 @@ func (l *Ledger) Write(e Entry) error {
 	e.At = time.Now()
 	line, err := json.Marshal(e)
 	if err == nil {
-		_, err = l.file.Write(append(line, '\n'))
+		err = journal.Append(l.file, line)
 	}
 	if err == nil {
 		err = l.file.Sync() // the login node may be lost, too

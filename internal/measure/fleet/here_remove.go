@@ -23,7 +23,10 @@ func (h *Here) MakeState() error {
 	if os.Mkdir(dir, 0o755) != nil {
 		return h.ourState()
 	}
-	err := os.WriteFile(filepath.Join(dir, ledgerName), []byte(h.ID()+"\n"), 0o600)
+	err := os.Chmod(dir, 0o755) // the umask may have closed it to the users of rootless engines
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, ledgerName), []byte(h.ID()+"\n"), 0o600)
+	}
 	if err != nil { // without its ledger nobody could tell later whose it is
 		_ = os.RemoveAll(dir) // it was made just now
 	}

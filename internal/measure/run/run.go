@@ -164,6 +164,9 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if err := r.State.RestoreKernel(); err != nil {
 		r.progress.Remark(err.Error())
 	}
+	if why := r.State.ClosedTo(r.User); why != "" {
+		r.progress.Remark(why)
+	}
 	r.sweepAbandoned(ctx)
 	before, err := host.Machine{}.Census(ctx)
 	if err != nil {

@@ -69,13 +69,12 @@ const claiming = ".claim-"
 func (s State) home() (*safepath.Dir, error) {
 	rule := safepath.Caller(os.Getenv)
 	rule.Lasting = true // engines get paths below it
-	home, err := safepath.Make(s.Dir, 0o755, rule)
-	if err != nil {
-		return nil, err
+	_, err := os.Lstat(s.Dir)
+	home, merr := safepath.Make(s.Dir, 0o755, rule)
+	if merr != nil || !errors.Is(err, fs.ErrNotExist) {
+		return home, merr // what was there has the mode that its owner gave it
 	}
-	// Made in a directory that others may write to it would be closed to the
-	// engines of ordinary users.
-	return home, openTo(home, 0o755)
+	return openToAll(home)
 }
 
 // runs opens the directory of all runs' folders; made says to make it.
@@ -90,19 +89,52 @@ func (s State) runs(made bool) (*safepath.Dir, error) {
 		return nil, err
 	}
 	defer home.Close()
-	runs, err := home.MakeSub("runs", 0o755)
+	runs, err := home.Mkdir("runs", 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return home.Sub("runs")
+	}
 	if err != nil {
 		return nil, err
 	}
-	return runs, openTo(runs, 0o755)
+	return openToAll(runs)
 }
 
-// openTo gives a directory of ours a mode, where it has another.
-func openTo(d *safepath.Dir, perm fs.FileMode) error {
+// openToAll lets everybody into a directory that was just made: the umask, or a directory
+// above it that others may write to, would have closed it to the engines of ordinary users.
+func openToAll(d *safepath.Dir) (*safepath.Dir, error) {
 	if d.Owner() != os.Geteuid() || d.Shared() {
-		return nil
+		return d, nil
 	}
-	return d.Chmod(perm)
+	if err := d.Chmod(0o755); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// ClosedTo says why the user of rootless engines can't come to a run's folder; "" where
+// nothing is in the way that we know of.
+func (s State) ClosedTo(user *engine.User) string {
+	if user == nil || os.Geteuid() != 0 || user.UID == 0 {
+		return ""
+	}
+	for _, dir := range []string{s.Dir, filepath.Join(s.Dir, "runs")} {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) != nil {
+			continue
+		}
+		bit := uint32(0o001)
+		switch {
+		case int(st.Uid) == user.UID:
+			bit = 0o100
+		case int(st.Gid) == user.GID, slices.Contains(user.Groups, int(st.Gid)):
+			bit = 0o010
+		}
+		if st.Mode&bit == 0 {
+			return fmt.Sprintf("%s has the mode %04o, so %s can't enter it, and rootless engines, which work for that user, will fail: chmod o+x %s, or let PLIMSOLL_STATE name a directory that is not there yet",
+				dir, st.Mode&0o7777, user.Name, dir)
+		}
+	}
+	return ""
 }
 
 // Claim makes the folder of a run and says that it is ours. A folder that is

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
 
@@ -114,6 +117,38 @@ func TestClaim(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Join(s.Dir, "runs")); len(left) != 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestModesStay: a directory that is there keeps its mode, and one that is new is open to
+// the engines of ordinary users.
+func TestModesStay(t *testing.T) {
+	mode := func(path string) os.FileMode {
+		t.Helper()
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Mode().Perm()
+	}
+	top := t.TempDir()
+	private := filepath.Join(top, "private")
+	require.NoError(t, errors.Join(os.Mkdir(private, 0o700), os.Mkdir(filepath.Join(private, "runs"), 0o750)))
+	old := unix.Umask(0o077)
+	defer unix.Umask(old)
+	for dir, want := range map[string][2]os.FileMode{private: {0o700, 0o750}, filepath.Join(top, "new"): {0o755, 0o755}} {
+		s := State{dir}
+		if _, err := s.Claim("abcd1234", "", nil); err != nil {
+			t.Fatal(err)
+		}
+		require.NoError(t, s.Release("abcd1234"))
+		if got := [2]os.FileMode{mode(dir), mode(filepath.Join(dir, "runs"))}; got != want {
+			t.Errorf("%s has the modes %v, not %v", dir, got, want)
+		}
+		if os.Geteuid() == 0 {
+			user := &engine.User{Name: "alice", UID: 12345, GID: 12345}
+			if why := s.ClosedTo(user); (why != "") != (want[0] == 0o700) || why != "" && !strings.Contains(why, "chmod o+x "+private) {
+				t.Errorf("%s: %q", dir, why)
+			}
+		}
 	}
 }
 

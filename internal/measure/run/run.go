@@ -51,6 +51,9 @@ type Options struct {
 
 	// Finish, when done, lets the trial in flight end and then ends the run.
 	Finish <-chan struct{}
+	// Held: the caller has changed a kernel setting by State.SetKernel, which is to
+	// last as long as the run. Else what is noted is a killed run's, and is put back.
+	Held bool
 	// Begun, where given, is called when the machine's turn to measure is ours.
 	Begun func()
 	// Wait waits for the machine's turn while another Plimsoll measures,
@@ -161,8 +164,10 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	if err := r.State.RestoreKernel(); err != nil {
-		r.progress.Remark(err.Error())
+	if !r.Held {
+		if err := r.State.RestoreKernel(); err != nil {
+			r.progress.Remark(err.Error())
+		}
 	}
 	if why := r.State.ClosedTo(r.User); why != "" {
 		r.progress.Remark(why)

@@ -174,13 +174,27 @@ func delayRuntime(ctx context.Context, o Options, dir string, res *Result) error
 		res.Remarks = append(res.Remarks, "RCU grace periods could not be expedited, so the kernel's may blur what the runtime shows: "+err.Error())
 		undo = func() error { return nil }
 	}
+	held := err == nil
+	o.Run.Held = held
 	s, ids, err := execute(ctx, o, filepath.Join(dir, "delayed"),
 		measured(o.Blocks, once("oci", o.Runtime), once("oci-delayed", o.Runtime)), []engine.Engine{o.OCI, engine.Named(slow, "oci-delayed")})
+	if held && err == nil {
+		err = isSet(expedited, "1")
+	}
 	if err = errors.Join(err, undo()); err != nil {
 		return err
 	}
 	delayCheck(s, res, "injected delay, "+o.Runtime+" create", ids[0], ids[1], "create", o.Blocks)
 	return nil
+}
+
+// isSet fails where a kernel setting has not the value that was measured with.
+func isSet(path, want string) error {
+	now, err := os.ReadFile(path)
+	if got := strings.TrimSpace(string(now)); err == nil && got != want {
+		err = fmt.Errorf("%s was set to %s for the test, and is %s at its end: what was measured says nothing; test again", path, want, got)
+	}
+	return err
 }
 
 // expedited makes the kernel's RCU grace periods short while it is 1, see

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/fleet"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/understand/words"
 )
 
@@ -50,7 +51,7 @@ func (f *farCleaning) clean(ctx context.Context, w World) (err error) {
 	if err != nil {
 		return err
 	}
-	ssh, err := fleet.NewSSH(w.LookPath, w.Getenv("XDG_RUNTIME_DIR"))
+	ssh, err := fleet.NewSSH(w.LookPath, host.RuntimeDir(w.Getenv))
 	if err != nil {
 		return fail(NothingHere, "%w", err)
 	}

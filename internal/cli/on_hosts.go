@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/fleet"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/evaluate"
@@ -45,7 +46,7 @@ const mostCopies = 8
 // runByHosts is plimsoll run --on ssh://.
 func runByHosts(w World, cmd *cobra.Command, args []string, a *runAsked, finish, broken context.Context) (err error) {
 	r := &hostsRun{w: w, asked: a, finish: finish, broken: broken, copying: make(chan struct{}, mostCopies)}
-	if r.ssh, err = fleet.NewSSH(w.LookPath, w.Getenv("XDG_RUNTIME_DIR")); err != nil {
+	if r.ssh, err = fleet.NewSSH(w.LookPath, host.RuntimeDir(w.Getenv)); err != nil {
 		return withHint(fail(NothingHere, "%w", err), "install your distribution's OpenSSH client")
 	}
 	defer func() { err = errors.Join(err, r.ssh.Close()) }()

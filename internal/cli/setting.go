@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/run"
@@ -93,7 +94,7 @@ func ordinaryUser(w World, root bool) (*engine.User, string) {
 		if err != nil {
 			return nil, "can't find out which user this is: " + err.Error()
 		}
-		return engineUser(u, w.Getenv("XDG_RUNTIME_DIR"))
+		return engineUser(u, host.RuntimeDir(w.Getenv))
 	}
 	for _, name := range []string{w.Getenv("PLIMSOLL_USER"), w.Getenv("SUDO_USER"), "plimsoll"} {
 		if name == "" || name == "root" {

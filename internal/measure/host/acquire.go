@@ -73,16 +73,6 @@ const (
 	lockTail   = "/plimsoll/lock" // how every lock's path ends
 )
 
-// userLock is where an ordinary user's lock lies.
-func userLock(getenv func(string) string) (string, error) {
-	for _, v := range []struct{ name, below string }{{"XDG_RUNTIME_DIR", ""}, {"XDG_STATE_HOME", ""}, {"HOME", ".local/state"}} {
-		if dir := getenv(v.name); filepath.IsAbs(dir) {
-			return filepath.Join(dir, v.below, lockTail), nil
-		}
-	}
-	return "", errors.New("neither XDG_RUNTIME_DIR nor HOME is set; set XDG_RUNTIME_DIR to a directory of yours")
-}
-
 func (m Machine) acquire(root bool, own, study string) (*turn, error) {
 	t := &turn{}
 	if err := t.lock(m, own, study); err != nil {

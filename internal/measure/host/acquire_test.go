@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,16 +66,41 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// The environment may be another machine's, as a batch job's is, or another user's, as
+// after su; a home may be many machines'.
 func TestWhereAUsersLockLies(t *testing.T) {
-	for want, env := range map[string]map[string]string{
-		"/run/user/7/plimsoll/lock":          {"XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/home/u"},
-		"/state/plimsoll/lock":               {"XDG_RUNTIME_DIR": "not/absolute", "XDG_STATE_HOME": "/state", "HOME": "/home/u"},
-		"/home/u/.local/state/plimsoll/lock": {"HOME": "/home/u"},
-		"":                                   {},
+	m := Machine{Root: t.TempDir()}
+	require.NoError(t, os.MkdirAll(m.path("/proc/sys/kernel"), 0o755))
+	require.NoError(t, os.WriteFile(m.path("/proc/sys/kernel/hostname"), []byte("node 1/..\n"), 0o600))
+	own, link := filepath.Join(t.TempDir(), "own"), filepath.Join(t.TempDir(), "link")
+	shared := filepath.Join(t.TempDir(), "shared")
+	require.NoError(t, os.Mkdir(own, 0o700))
+	require.NoError(t, os.Symlink(own, link))
+	require.NoError(t, os.Mkdir(shared, 0o700))
+	require.NoError(t, os.Chmod(shared, 0o777))
+	const here = "/plimsoll/on-node-1-/plimsoll/lock"
+	session := filepath.Join("/run/user", strconv.Itoa(os.Geteuid()))
+	for _, c := range []struct {
+		what, want string
+		env        map[string]string
+		session    bool
+	}{
+		{"ours", own + "/plimsoll/lock", map[string]string{"XDG_RUNTIME_DIR": own, "HOME": "/home/u"}, true},
+		{"of another machine", "/home/u/.local/state" + here, map[string]string{"XDG_RUNTIME_DIR": "/run/user/none", "HOME": "/home/u"}, false},
+		{"which others may write to", "/home/u/.local/state" + here, map[string]string{"XDG_RUNTIME_DIR": shared, "HOME": "/home/u"}, false},
+		{"by a link", "/home/u/.local/state" + here, map[string]string{"XDG_RUNTIME_DIR": link, "HOME": "/home/u"}, false},
+		{"which is not absolute", "/state" + here, map[string]string{"XDG_RUNTIME_DIR": "not/absolute", "XDG_STATE_HOME": "/state", "HOME": "/home/u"}, false},
+		{"not named, in a session", session + "/plimsoll/lock", map[string]string{"HOME": "/home/u"}, true},
+		{"not named", "/home/u/.local/state" + here, map[string]string{"HOME": "/home/u"}, false},
+		{"nor a home", "", nil, false},
 	} {
-		got, err := userLock(func(name string) string { return env[name] })
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%v: %q, %v", env, got, err)
+		require.NoError(t, os.RemoveAll(m.path("/run/user")))
+		if c.session {
+			require.NoError(t, os.MkdirAll(m.path(session), 0o700))
+		}
+		got, err := m.userLock(func(name string) string { return c.env[name] })
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("a runtime directory %s: %q, %v; want %q", c.what, got, err, c.want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func imageTurn(ctx context.Context, engine string, root bool, getenv func(string
 	own := systemLock
 	if !root {
 		var err error
-		if own, err = userLock(getenv); err != nil {
+		if own, err = (Machine{}).userLock(getenv); err != nil {
 			return nobody, nil //nolint:nilerr // there is no place for a lock
 		}
 	}

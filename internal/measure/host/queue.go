@@ -34,7 +34,7 @@ type Queue struct {
 func NewQueue(root bool, getenv func(string) string, study string) (*Queue, error) {
 	q := &Queue{root: root, own: systemLock, study: study}
 	if !root {
-		own, err := userLock(getenv)
+		own, err := q.m.userLock(getenv)
 		if err != nil {
 			return nil, fmt.Errorf("taking the machine's turn to measure: %w", err)
 		}
@@ -48,8 +48,8 @@ func NewQueue(root bool, getenv func(string) string, study string) (*Queue, erro
 // with the process, however that ends; unlock may be called twice.
 //
 // Each lock lies where only its owner can make or open it: root's in
-// /run/plimsoll, an ordinary user's in XDG_RUNTIME_DIR or, without a session, in
-// the user's state directory. So nobody can keep root from measuring, nor one
+// /run/plimsoll, an ordinary user's in the runtime directory or, without a session, in
+// the user's state directory, by the host's name. So nobody can keep root from measuring, nor one
 // user another. An ordinary user who finds root measuring is refused. Root goes
 // on beside an ordinary user, and beside says who that is.
 func (q *Queue) Lock() (unlock func(), beside *BusyError, err error) {

@@ -2,12 +2,14 @@ package features
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	adapter "plimsoll/internal/measure/engine/podman"
 )
 
 func securityRows() []Feature {
@@ -120,15 +122,18 @@ func rootlessPodman(t *try) {
 	cmd := func(args ...string) []string { return append(program[:len(program):len(program)], args...) }
 	u := t.b.kit.User
 	env := []string{"HOME=" + u.Home, "USER=" + u.Name, "XDG_RUNTIME_DIR=" + u.RuntimeDir}
-	pause := filepath.Join(u.RuntimeDir, "libpod/tmp/pause.pid")
-	paused := exists(pause)
+	letGo := adapter.HoldPause(t.b.kit, u)
 	tag := t.b.tag("rootless")
 	archive := t.plainSample().dockerArchive(t, tag)
 	b := t.b
 	defer func() {
-		b.command(t.ctx, env, as(b.kit), cmd("unshare", "rm", "-rf", filepath.Join(dir, "root"), filepath.Join(dir, "run")))
-		if !paused { // it would stay, with nobody to use it
-			endPause(pause)
+		ctx := context.WithoutCancel(t.ctx)
+		b.command(ctx, env, as(b.kit), cmd("unshare", "rm", "-rf", filepath.Join(dir, "root"), filepath.Join(dir, "run")))
+		// The pause process would stay, with nobody to use it. Who has begun a
+		// container meanwhile, on the user's own store, needs it.
+		s := b.command(ctx, env, as(b.kit), []string{"podman", "ps", "--quiet"})
+		if err := letGo(s.status != 0 || strings.TrimSpace(s.out) != ""); err != nil {
+			t.observe("%v", err)
 		}
 	}()
 	if s := t.runAs(env, as(t.b.kit), cmd("load", "--quiet", "--input", archive)...); s.status != 0 {

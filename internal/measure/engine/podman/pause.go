@@ -33,6 +33,30 @@ type pause struct {
 // pauseFile is where podman keeps its pid, in the user's runtime directory.
 const pauseFile = "libpod/tmp/pause.pid"
 
+// pauseOf looks whether the user has one now.
+func pauseOf(kit *engine.Kit, user *engine.User) *pause {
+	h := &pause{file: filepath.Join(user.RuntimeDir, pauseFile)}
+	if _, alive := h.process(kit, user); !alive {
+		h.since = ticks()
+	}
+	return h
+}
+
+// HoldPause must come before Podman's command is used as an ordinary user
+// without an environment. The function that it gives ends the pause process
+// which has come up since, where there was none before; running says whether a
+// container of the user's, in whatever store, runs by then: it would lose its
+// namespaces.
+func HoldPause(kit *engine.Kit, user *engine.User) (letGo func(running bool) error) {
+	h := pauseOf(kit, user)
+	return func(running bool) error {
+		if running || h.since == 0 {
+			return nil
+		}
+		return h.end(kit, user)
+	}
+}
+
 // holdPause must come before the first command of an environment.
 func (e *Engine) holdPause(kit *engine.Kit, p *program) {
 	if p.user == nil {
@@ -42,10 +66,7 @@ func (e *Engine) holdPause(kit *engine.Kit, p *program) {
 	defer e.mu.Unlock()
 	h := e.pauses[p.user.RuntimeDir]
 	if h == nil {
-		h = &pause{file: filepath.Join(p.user.RuntimeDir, pauseFile)}
-		if _, alive := h.process(kit, p.user); !alive {
-			h.since = ticks()
-		}
+		h = pauseOf(kit, p.user)
 		e.pauses[p.user.RuntimeDir] = h
 	}
 	h.users++

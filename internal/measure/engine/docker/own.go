@@ -156,6 +156,9 @@ func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (
 	}
 	if w.storage == "" && !rootlessWanted {
 		w.storage = info.Driver // what is not varied stays as the user's daemon has it
+		if info.Driver == zfs {
+			w.storage = "overlay2"
+		}
 	}
 	if l := spec.Level(engine.Driver); l != engine.DefaultLevel {
 		w.cgroups = l
@@ -218,6 +221,13 @@ func (e *Engine) rootlessDaemon(ctx context.Context, kit *engine.Kit, spec engin
 // it takes what is written.
 const loopBytes = 4 << 30
 
+// zfs keeps layers in the pool that the daemon's folder lies in, as data sets of their
+// own, which outlive the folder: no daemon of ours has it.
+const zfs = "zfs"
+
+// zfsMagic is what statfs(2) tells of ZFS, which is not of the kernel's own.
+const zfsMagic = 0x2fc12fc1
+
 // needs says which file system the data of a driver has to lie on; "" is
 // whatever the run's directory lies on.
 func needs(driver, dir string) string {
@@ -226,8 +236,8 @@ func needs(driver, dir string) string {
 		return "btrfs"
 	case "overlay2", "overlayfs":
 		var st unix.Statfs_t
-		if unix.Statfs(dir, &st) == nil && (st.Type == unix.OVERLAYFS_SUPER_MAGIC || st.Type == unix.TMPFS_MAGIC) {
-			return "ext4" // no overlay lies on an overlay, and a disk is no memory
+		if unix.Statfs(dir, &st) == nil && (st.Type == unix.OVERLAYFS_SUPER_MAGIC || st.Type == unix.TMPFS_MAGIC || st.Type == zfsMagic) {
+			return "ext4" // no overlay lies on an overlay, nor on a ZFS before 2.2, and a disk is no memory
 		}
 	}
 	return ""

@@ -67,7 +67,7 @@ func joined(why, no *engine.Error) *engine.Error {
 
 // privateStorage says what is in the way of a private daemon with a driver.
 func (e *Engine) privateStorage(kit *engine.Kit, info *system.Info, driver string) *engine.Error {
-	if info.Driver == driver {
+	if info.Driver == driver && driver != zfs {
 		return nil
 	}
 	major := majorVersion(info.ServerVersion)
@@ -101,7 +101,7 @@ func (e *Engine) privateStorage(kit *engine.Kit, info *system.Info, driver strin
 		if devices, err := os.ReadFile("/proc/misc"); err != nil || !strings.Contains(string(devices), "device-mapper") {
 			return unavailable(engine.Modprobe("dm_mod"), "the kernel has no device-mapper")
 		}
-	case "zfs":
+	case zfs:
 		if no := kernelLacks("zfs"); no != nil {
 			return no
 		}
@@ -160,7 +160,7 @@ func rootlessPossible(kit *engine.Kit, why *engine.Error) *engine.Error {
 				"the user %s has no range in %s", kit.User.Name, file))
 		}
 	}
-	if reason, fix := userns.Forbidden(false); reason != "" {
+	if reason, fix := userns.Forbidden("rootlesskit"); reason != "" {
 		return joined(why, unavailable(fix, "%s", reason))
 	}
 	return nil

@@ -17,21 +17,30 @@ import (
 // gives the program that it has made. What it prints goes into the file log.
 //
 // As root it is in a process namespace of its own, which ends with us: after a kill no
-// compiler goes on.
+// compiler goes on. In a container root may often make none: then it is as for others.
 func (t *Tree) Build(ctx context.Context, line, program, log string, limit time.Duration) (path string, err error) {
 	out, err := os.Create(log)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if os.Geteuid() == 0 {
-		attr.Cloneflags = syscall.CLONE_NEWPID
+	run := func(namespaces uintptr) error {
+		attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: namespaces}
+		return onThread(func() error {
+			_, err := child.Run(ctx, child.Command{Argv: []string{"/bin/sh", "-c", line}, Env: t.env, Dir: t.Dir, Stdout: out, Stderr: out, Limit: limit, Attr: attr})
+			return err
+		})
 	}
-	if err := onThread(func() error {
-		_, err := child.Run(ctx, child.Command{Argv: []string{"/bin/sh", "-c", line}, Env: t.env, Dir: t.Dir, Stdout: out, Stderr: out, Limit: limit, Attr: attr})
-		return err
-	}); err != nil {
+	if os.Geteuid() == 0 {
+		err = run(syscall.CLONE_NEWPID)
+	}
+	if os.Geteuid() != 0 || notBegun(err) {
+		err = run(0)
+	}
+	switch {
+	case notBegun(err):
+		return "", err // of no commit's making
+	case err != nil:
 		return "", &BuildError{Err: err}
 	}
 	path = filepath.Join(t.Dir, program)
@@ -40,6 +49,12 @@ func (t *Tree) Build(ctx context.Context, line, program, log string, limit time.
 		return "", &BuildError{Err: fmt.Errorf("it made no file %s", program)}
 	}
 	return path, nil
+}
+
+// notBegun says of a program's error that it could not even be started.
+func notBegun(err error) bool {
+	failed, ok := errors.AsType[*os.PathError](err)
+	return ok && failed.Op == "fork/exec"
 }
 
 // onThread carries something out on a thread that lasts as long as it does: a child

@@ -140,3 +140,35 @@ func TestTree(t *testing.T) {
 		t.Errorf("the repository was\n%s\nand is\n%s", before, after)
 	}
 }
+
+// Root in a container has not what a process namespace needs: it builds all the same,
+// and what fails is still told as the build's failure.
+func TestBuildInContainer(t *testing.T) {
+	const inside = "PLIMSOLL_TEST_IN_CONTAINER"
+	if os.Getenv(inside) == "" {
+		if os.Geteuid() != 0 {
+			t.Skip("needs root, to have its rights taken away")
+		}
+		setpriv, err := exec.LookPath("setpriv")
+		if err != nil {
+			t.Skip("no setpriv on this machine: ", err)
+		}
+		cmd := exec.Command(setpriv, "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "--", os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), inside+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	if err := exec.Command("unshare", "--pid", "true").Run(); err == nil {
+		t.Fatal("the test's root may make process namespaces")
+	}
+	tree := &Tree{Dir: t.TempDir(), env: os.Environ()}
+	if _, err := tree.Build(t.Context(), "touch made", "made", filepath.Join(t.TempDir(), "log"), time.Minute); err != nil {
+		t.Error(err)
+	}
+	var failed *BuildError
+	if _, err := tree.Build(t.Context(), "exit 3", "made", filepath.Join(t.TempDir(), "log"), time.Minute); !errors.As(err, &failed) {
+		t.Errorf("a build that fails: %v", err)
+	}
+}

@@ -242,7 +242,7 @@ func (h *hostCourse) request() fleet.Request {
 // follow fetches the record until the run there has ended, over as many connections
 // as it takes; nil where it was let go.
 func (h *hostCourse) follow() (*fleet.Over, error) {
-	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+	if err := h.r.ledger.HostRecord(filepath.Base(h.dir)); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(h.dir)
@@ -250,7 +250,7 @@ func (h *hostCourse) follow() (*fleet.Over, error) {
 		return nil, err
 	}
 	defer root.Close()
-	log, err := os.OpenFile(h.log(), os.O_RDWR|os.O_CREATE, 0o644)
+	log, err := h.r.ledger.HostLog(filepath.Base(h.log()))
 	if err != nil {
 		return nil, err
 	}

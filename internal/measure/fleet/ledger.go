@@ -71,6 +71,9 @@ func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
+	if err = l.dir.Closed(); err != nil { // what hosts send is written there
+		return l, fmt.Errorf("opening the records' directory: %w", err)
+	}
 	if l.lock, err = l.dir.OpenFile(".hosts.lock", os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return l, err
 	}
@@ -91,6 +94,20 @@ func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
 		return l, fmt.Errorf("reading %s: %w", filepath.Join(dir, LedgerFile), err)
 	}
 	return l, nil
+}
+
+// HostRecord makes the folder of a host's record, where it is not there.
+func (l *Ledger) HostRecord(name string) error {
+	d, err := l.dir.MakeSub(name, 0o755)
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
+// HostLog opens a file beside the records for what is printed on a host.
+func (l *Ledger) HostLog(name string) (*os.File, error) {
+	return l.dir.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 }
 
 // check refuses what could lead elsewhere: the account may have been written by

@@ -129,7 +129,7 @@ func rootlessLevels(kit *engine.Kit, setuid bool) []engine.Level {
 	} else if !kit.Root {
 		ls[0].Reason = "needs root, or an apptainer installed with its setuid starter"
 	}
-	if why, how := userns.Forbidden(true); why != "" {
+	if why, how := userns.Forbidden("apptainer", "starter"); why != "" {
 		ls[1] = engine.Level{Name: "yes", Reason: why, Fix: how}
 	}
 	return ls

@@ -50,7 +50,7 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 		d.Usable, d.Reason, d.Fix = false, "this kernel has no overlay file system", engine.Modprobe("overlay")
 	}
 	if !kit.Root {
-		if why, fix := userns.Forbidden(false); why != "" {
+		if why, fix := userns.Forbidden(); why != "" {
 			d.Usable, d.Reason, d.Fix = false, why, fix
 		}
 	}

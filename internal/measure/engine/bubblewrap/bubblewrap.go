@@ -70,7 +70,7 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	if !adapter.Found(ctx, kit, &d, program, fix, version) {
 		return d
 	}
-	if why, how := userns.Forbidden(true); why != "" && !setuid(d.Where) {
+	if why, how := userns.Forbidden("bwrap"); why != "" && !setuid(d.Where) {
 		if !kit.Root {
 			d.Reason, d.Fix = why, how
 			return d

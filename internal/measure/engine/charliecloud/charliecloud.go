@@ -92,7 +92,7 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		squash.Reason, squash.Fix = noSquash(ctx, d.Where)
 		squash.Usable = squash.Reason == ""
 	}
-	if why, how := userns.Forbidden(true); why != "" {
+	if why, how := userns.Forbidden("ch-run"); why != "" {
 		if !kit.Root {
 			d.Reason, d.Fix = why, how
 			return d

@@ -5,6 +5,8 @@ package userns
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -13,21 +15,57 @@ import (
 var settings = []struct{ file, forbids, fix string }{
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
 	{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=15000"},
-	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
+	{restricted, "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
 }
 
-// Forbidden says why an ordinary user can't make user namespaces, and the
-// command that allows it; both empty where nothing is in the way. A program
-// with an AppArmor profile of its own (profiled) may do it where that one only
-// restricts the others, as on Ubuntu since 23.10.
-func Forbidden(profiled bool) (reason, fix string) {
+// restricted is the file of AppArmor's, which restricts programs without a profile.
+const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+// Forbidden says why an ordinary user can't make user namespaces by one of the
+// programs, and what allows it; both empty where nothing is in the way. Where
+// AppArmor restricts them, as on Ubuntu since 23.10, a program may do it that has
+// a profile of its own which says so.
+func Forbidden(programs ...string) (reason, fix string) { return forbidden("/", programs) }
+
+func forbidden(root string, programs []string) (reason, fix string) {
 	for _, s := range settings {
-		if profiled && strings.Contains(s.file, "apparmor") {
+		text, err := os.ReadFile(filepath.Join(root, s.file))
+		if err != nil || strings.TrimSpace(string(text)) != s.forbids {
 			continue
 		}
-		if text, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(text)) == s.forbids {
-			return fmt.Sprintf("ordinary users may not make user namespaces: %s is %s", s.file, s.forbids), s.fix
+		reason, fix = fmt.Sprintf("ordinary users may not make user namespaces: %s is %s", s.file, s.forbids), s.fix
+		if s.file == restricted && len(programs) > 0 {
+			if hasProfile(root, programs) {
+				continue
+			}
+			reason += ", and no profile in " + profiles + " lets " + programs[0] + " do it"
+			fix = "give " + programs[0] + " an AppArmor profile with the rule `userns,`; for all programs: " + fix
 		}
+		return reason, fix
 	}
 	return "", ""
+}
+
+// profiles is where AppArmor's profiles lie, see apparmor.d(5).
+const profiles = "/etc/apparmor.d"
+
+// granted is the rule that lets a profile's program make them.
+var granted = regexp.MustCompile(`(?m)^\s*(allow\s+)?userns\b`)
+
+// hasProfile says whether a file there names one of the programs and has the rule.
+// What a profile is attached to is a pattern; its last part is looked for.
+func hasProfile(root string, programs []string) bool {
+	files, _ := filepath.Glob(filepath.Join(root, profiles, "*"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil || !granted.Match(text) {
+			continue // a directory, too
+		}
+		for _, p := range programs {
+			if regexp.MustCompile(`(?m)^[^#\n]*[/}]` + regexp.QuoteMeta(p) + `[\s"{,]`).Match(text) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -45,15 +45,31 @@ lab_all_engines() { (cd "$LAB_DIR/engines" && printf '%s ' *) | sed 's/ tools / 
 
 # ---- state ----------------------------------------------------------------
 
+# lab_own DIR USUAL: make the lab's directory, or see that it is the lab's: what is in it will be
+# removed one day. It is where the lab has made it or has found it empty, which a mark in it
+# tells; at its usual place it may be from before there were marks.
+lab_mark=.plimsoll-lab
+lab_own() {
+	if [ ! -e "$1" ] && [ ! -L "$1" ]; then
+		mkdir -p "$1"
+	elif [ "$(stat -c '%F %u' "$1")" != "directory 0" ] || [ -n "$(find "$1" -maxdepth 0 \( -perm /002 -o -perm /020 ! -gid 0 \))" ]; then
+		die "$1 must be a directory that root alone may write to, and no link"
+	elif [ ! -e "$1/$lab_mark" ] && [ "$1" != "$2" ] && [ -n "$(ls -A "$1")" ]; then
+		die "$1 isn't the lab's: it holds something, and what is there would be removed. Name an empty directory, or one that is yet to be made"
+	fi
+	[ -e "$1/$lab_mark" ] || : >"$1/$lab_mark"
+}
+
 # lab_init: make the lab's directories. What an earlier boot left in $LAB_RUN is void: its
 # processes, mounts and links are gone, and undoing them twice could hit somebody else's.
 lab_init() {
 	need_root
-	mkdir -p "$LAB_STATE" "$LAB_RUN"
+	lab_own "$LAB_STATE" /var/lib/plimsoll-lab
+	lab_own "$LAB_RUN" /run/plimsoll-lab
 	local boot
 	boot=$(cat /proc/sys/kernel/random/boot_id)
 	if [ "$(cat "$LAB_RUN/boot-id" 2>/dev/null)" != "$boot" ]; then
-		find "$LAB_RUN" -xdev -mindepth 1 -maxdepth 1 ! -name '*.lock' -exec rm -rf --one-file-system {} +
+		find "$LAB_RUN" -xdev -mindepth 1 -maxdepth 1 ! -name '*.lock' ! -name "$lab_mark" -exec rm -rf --one-file-system {} +
 		printf '%s\n' "$boot" >"$LAB_RUN/boot-id"
 	fi
 }

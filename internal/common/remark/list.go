@@ -104,6 +104,7 @@ var List = []Kind{
 	{Code: "thp", By: Doctor, Level: "info", Says: "transparent huge pages are always on"},
 	{Code: "throttled", By: Doctor, Level: "refuse", Says: "the control group in which Plimsoll runs was throttled within the window"},
 	{Code: "time-namespace", By: Doctor, Level: "info", Says: "Plimsoll runs in a time namespace with a shifted clock"},
+	{Code: "timers", By: Doctor, Level: "info", Says: "timers of the distribution start what keeps the machine busy: upgrades, indexes, checks of disks"},
 	{Code: "turbo", By: Doctor, Level: "info", Says: "turbo is on"},
 	{Code: "virtual-machine", By: Doctor, Level: "info", Says: "a hypervisor was detected"},
 }

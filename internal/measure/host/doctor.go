@@ -62,6 +62,7 @@ var checks = []check{
 	{"disk", checkDisk},
 	{"virtual", checkVirtual},
 	{"kernel", checkKernel},
+	{"timers", checkTimers},
 	{"rights", checkRights},
 	{"cgroup mode", checkCgroupMode},
 }

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ func (g *gating) foresee(dir string, blocks int) string {
 		return ""
 	}
 	run := r.Run()
-	found, seen, err := gate.Foresee(r, g.base, g.envs, g.thresholds, blocks, run.Gate.Looks)
+	found, seen, err := gate.Foresee(r, g.base, g.envs, g.thresholds, blocks, run.Gate.Share(math.MaxInt))
 	if err != nil {
 		return ""
 	}

@@ -22,7 +22,10 @@ func steering(dir string, p record.Protocol, g *gating) run.Steering {
 	s := run.Steering{Say: sayLook, Foresee: func(blocks int) string { return foresee(dir, min(blocks, p.Fixed())) }}
 	switch {
 	case g != nil:
-		s.Within = gate.Within
+		s.Within = func(blocks int) ([]int, []float64) {
+			at := gate.Within(blocks)
+			return at, gate.Shares(at)
+		}
 		s.Foresee = func(blocks int) string { return g.foresee(dir, blocks) }
 		s.At = g.at
 		s.Look = func(_ int, why string) (record.Look, error) { return g.look(dir, why) }

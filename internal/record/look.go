@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // The rules of Look.
 const (
@@ -70,6 +73,9 @@ type Gate struct {
 	// but for the last look, which is when the time is up.
 	Budget bool  `json:"budget,omitempty"`
 	At     []int `json:"at,omitempty"`
+	// Shares are the parts of the level that the looks have, that of the last one last.
+	// Where there are none all have the same.
+	Shares []float64 `json:"shares,omitempty"`
 
 	FailAbove float64 `json:"fail_above,omitempty"`
 	// AllowFailures is the share of a cell's trials that may fail beyond BASE's;
@@ -79,6 +85,26 @@ type Gate struct {
 	AllowMissing  bool       `json:"allow_missing,omitempty"`
 	Unlike        bool       `json:"unlike,omitempty"`
 	Strict        bool       `json:"strict,omitempty"`
+}
+
+// Share is what part of the level the look has that comes after so many blocks. Where
+// the time was up early, the last look has that of the one whose turn it was.
+func (g *Gate) Share(blocks int) float64 {
+	n := max(1, g.Looks)
+	sum, least := 0.0, math.Inf(1)
+	for _, s := range g.Shares {
+		sum, least = sum+s, min(least, s)
+	}
+	const rounding = 1e-9
+	if len(g.Shares) != n || len(g.At) != n-1 || !(least > 0 && sum <= 1+rounding) {
+		return 1 / float64(n)
+	}
+	for i, at := range g.At {
+		if blocks <= at {
+			return g.Shares[i]
+		}
+	}
+	return g.Shares[n-1]
 }
 
 // GateRule is a threshold for some cells. An empty pattern matches all; *

@@ -25,8 +25,8 @@ type Steering struct {
 	// ones, warm-up and all; nil or "" says nothing.
 	Foresee func(blocks int) string
 	// Within chooses the looks of a gate in whose time about so many blocks fit,
-	// but for the last, which is when the time is up.
-	Within func(blocks int) []int
+	// but for the last, which is when the time is up, and their shares of the level.
+	Within func(blocks int) (at []int, shares []float64)
 }
 
 // foreseeFrom is from how many blocks on something can be foreseen: of the
@@ -203,7 +203,7 @@ func (c *course) foresee(blocks int) error {
 	}
 	fit := c.fitting(blocks)
 	if g := c.rec.Gate; g != nil && g.Budget && c.Steering.Within != nil {
-		g.At = c.Steering.Within(fit)
+		g.At, g.Shares = c.Steering.Within(fit)
 		g.Looks = len(g.At) + 1
 		if err := c.writer.Update(c.rec); err != nil {
 			return err

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -350,7 +351,11 @@ func gateLine(g *compare.Gate) string {
 		s += fmt.Sprintf(", %d inconclusive", g.Inconclusive)
 	}
 	if g.Looks > 1 {
-		s += fmt.Sprintf("; by look %d of %d, each at %.4g %%", g.Look, g.Looks, 100*g.Level)
+		each := ""
+		if alike := 1 - sample.Alpha/float64(g.Looks); math.Abs(g.Level-alike) < 1e-9 {
+			each = "each "
+		}
+		s += fmt.Sprintf("; by look %d of %d, %sat %.4g %%", g.Look, g.Looks, each, 100*g.Level)
 	}
 	if g.Incomplete {
 		s += "; a run is incomplete, see the remarks"

@@ -24,6 +24,10 @@ func TestLooksAreShown(t *testing.T) {
 	if got := gateLine(g); got != "gate: pass (3 cells; by look 2 of 3, each at 98.33 %)" {
 		t.Error(got)
 	}
+	g.Level = 0.99 // a tenth of it was the first look's
+	if got := gateLine(g); got != "gate: pass (3 cells; by look 2 of 3, at 99 %)" {
+		t.Error(got)
+	}
 	g.Looks = 0
 	if got := gateLine(g); got != "gate: pass (3 cells)" {
 		t.Error(got)

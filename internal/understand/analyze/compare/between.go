@@ -204,7 +204,7 @@ func (c *Changes) failed(workload string, b, n *analyze.Count) {
 // above BASE's, both at a level that is corrected for the number of rows
 // (Bonferroni), so that a long table finds no more by chance than a short one.
 func (c *Changes) judgeFailures() {
-	level := 1 - sample.Alpha/float64(max(1, len(c.Failures))*c.Looks())
+	level := 1 - sample.Alpha*c.Share()/float64(max(1, len(c.Failures)))
 	for i := range c.Failures {
 		f := &c.Failures[i]
 		f.Worse = f.BaseTrials > 0 && f.NewTrials > 0 &&

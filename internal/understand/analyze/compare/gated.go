@@ -30,8 +30,8 @@ type Gate struct {
 	// FailAbove is the threshold of cells that no rule names; 0: none.
 	FailAbove float64 `json:"fail_above,omitempty"`
 	// Looks is at how many looks NEW could have ended, and Level the level of
-	// the intervals behind the answers, which is higher for that; Look is the
-	// one that decided, from 1.
+	// the intervals behind the answers, which is higher for that, by the look's
+	// share of the errors; Look is the one that decided, from 1.
 	Looks int     `json:"looks,omitempty"`
 	Look  int     `json:"look,omitempty"`
 	Level float64 `json:"level"`
@@ -81,11 +81,19 @@ func FailedShare(failed, trials int) float64 {
 	return float64(failed) / float64(trials)
 }
 
-// Looks is how often NEW may have been put to its gate: all levels are corrected
-// for that (Bonferroni), whenever it ended.
+// Looks is how often NEW may have been put to its gate.
 func (c *Changes) Looks() int {
 	if g := c.NewRun.Run.Gate; g != nil {
 		return max(1, g.Looks)
+	}
+	return 1
+}
+
+// Share is what part of a level the look has at which NEW is or ended: all levels are
+// corrected for their number (Bonferroni), whenever it ended.
+func (c *Changes) Share() float64 {
+	if g := c.NewRun.Run.Gate; g != nil {
+		return g.Share(c.NewRun.Run.Blocks)
 	}
 	return 1
 }

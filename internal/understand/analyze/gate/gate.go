@@ -138,8 +138,8 @@ func onlyYardstick(c *compare.Changes, ch *compare.Change) bool {
 
 func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresholds) {
 	family := lists.Map(gated, func(ch *compare.Change) sample.Sample { return ch.Sample })
-	looks := c.Looks()
-	by := sample.TestOf(family, sample.MinT, sample.Alpha/float64(looks))
+	looks, share := c.Looks(), c.Share()
+	by := sample.TestOf(family, sample.MinT, sample.Alpha*share)
 	p := make([]float64, len(gated))
 	for i, ch := range gated {
 		p[i] = math.NaN()
@@ -148,7 +148,7 @@ func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresh
 		}
 	}
 	holm := stats.Holm(p)
-	g := &compare.Gate{State: compare.Passed, Gated: len(gated), Tested: sample.Tested(p), Test: sample.TestName(c.Interleaved, by.Ranks), FailAbove: t.FailAbove, Level: 1 - sample.Alpha/float64(looks), Incomplete: !c.Whole(t.Looking)}
+	g := &compare.Gate{State: compare.Passed, Gated: len(gated), Tested: sample.Tested(p), Test: sample.TestName(c.Interleaved, by.Ranks), FailAbove: t.FailAbove, Level: 1 - sample.Alpha*share, Incomplete: !c.Whole(t.Looking)}
 	if looks > 1 {
 		g.Looks, g.Look = looks, decidedBy(c)
 	}
@@ -157,9 +157,9 @@ func put(c *compare.Changes, gated []*compare.Change, limits []float64, t Thresh
 		if !math.IsNaN(p[i]) {
 			cell.Holm = &holm[i]
 		}
-		cell.State, cell.Reason, cell.Ratio = answer(ch, limits[i], holm[i], looks, t)
+		cell.State, cell.Reason, cell.Ratio = answer(ch, limits[i], holm[i], share, t)
 		if cell.Ratio != nil {
-			cell.Finds = Finds(ch.Sample, limits[i], looks, g.Tested)
+			cell.Finds = Finds(ch.Sample, limits[i], share, g.Tested)
 		}
 		ch.Gate = cell
 		switch cell.State {
@@ -199,7 +199,7 @@ func beyond(ch *compare.Change, limit float64, by sample.Test) float64 {
 }
 
 // answer judges one cell, by the ratio that it gives, if by any.
-func answer(ch *compare.Change, limit, holm float64, looks int, t Thresholds) (compare.State, string, *sample.Estimate) {
+func answer(ch *compare.Change, limit, holm, share float64, t Thresholds) (compare.State, string, *sample.Estimate) {
 	switch {
 	case ch.Lost && t.AllowMissing:
 		return compare.Passed, "missing, which is allowed: " + ch.Missing, nil
@@ -212,7 +212,7 @@ func answer(ch *compare.Change, limit, holm float64, looks int, t Thresholds) (c
 	case ch.Absolute() && !t.Absolute:
 		return compare.Inconclusive, "no baseline that both runs have cancels the machine's own change; --against none gates absolute values anyway", nil
 	}
-	center, in, _, ok := ch.Sample.Estimate(1 - sample.Alpha/float64(looks))
+	center, in, _, ok := ch.Sample.Estimate(1 - sample.Alpha*share)
 	if !ok || ch.Ratio.Lo == nil {
 		return compare.Inconclusive, fmt.Sprintf("%d blocks are too few for an interval: run at least %d", ch.Sample.Blocks(), sample.MinRank), nil
 	}
@@ -226,7 +226,7 @@ func answer(ch *compare.Change, limit, holm float64, looks int, t Thresholds) (c
 		near, far = 1/far, 1/near
 	}
 	switch {
-	case near > edge && holm < sample.OneSided/float64(looks):
+	case near > edge && holm < sample.OneSided*share:
 		return compare.GateFails, fmt.Sprintf("worse by more than %s: the whole interval lies beyond", sample.Percent(limit)), ratio
 	case near > edge:
 		return compare.Inconclusive, fmt.Sprintf("the interval lies beyond %s, but among so many cells that may be chance: run more blocks", sample.Percent(limit)), ratio

@@ -68,11 +68,11 @@ func TestOutlook(t *testing.T) {
 	spec := analyzetest.Session(1, 1, nil)
 	base := analyzetest.Run(t, analyzetest.Session(2, 1, nil))
 	gate := Thresholds{FailAbove: 0.05, Rules: []Rule{{Metric: "*", Ignore: true}, {Metric: "startup", FailAbove: 0.05}}}
-	few, seen, err := Foresee(spec.Open(t), nil, []string{"crun", "runc"}, gate, 20, 3)
+	few, seen, err := Foresee(spec.Open(t), nil, []string{"crun", "runc"}, gate, 20, 1.0/3)
 	if err != nil || len(few) != 1 || few[0].Metric != "startup" || few[0].Name != "crun → runc" || seen < 20 {
 		t.Fatalf("%v %+v of %d blocks", err, few, seen)
 	}
-	many, _, _ := Foresee(spec.Open(t), nil, []string{"crun", "runc"}, gate, 200, 3)
+	many, _, _ := Foresee(spec.Open(t), nil, []string{"crun", "runc"}, gate, 200, 1.0/3)
 	if !(many[0].Worsening > 0.05 && many[0].Worsening < few[0].Worsening) {
 		t.Errorf("20 blocks find %v, 200 find %v", few, many)
 	}
@@ -84,7 +84,7 @@ func TestOutlook(t *testing.T) {
 	if len(could) != 1 || math.Abs(could[0].Worsening-few[0].Worsening) > 0.5*(few[0].Worsening-0.05) {
 		t.Errorf("it was to find %v and could have found %v", few, could)
 	}
-	two, _, err := Foresee(spec.Open(t), base, nil, gate, 20, 3)
+	two, _, err := Foresee(spec.Open(t), base, nil, gate, 20, 1.0/3)
 	if err != nil || len(two) != 3 || two[0].Worsening > two[2].Worsening {
 		t.Errorf("against BASE: %v %v", err, two)
 	}

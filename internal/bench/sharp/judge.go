@@ -1,39 +1,18 @@
 package sharp
 
 import (
-	"math"
 	"slices"
 	"time"
 
-	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze/gate"
+	"plimsoll/internal/understand/analyze/sample"
 )
-
-// Lengths are how long a gate may take.
-var Lengths = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute}
-
-// Share is how many tries came out so.
-type Share struct {
-	Hit int `json:"hit"`
-	N   int `json:"n"`
-	// Lo and Hi are the 95 % interval, by Wilson, of as many tries as have nothing in
-	// common.
-	Lo float64 `json:"lo"`
-	Hi float64 `json:"hi"`
-}
-
-func shareOf(hit, n, apart int) Share {
-	s := Share{Hit: hit, N: n}
-	if n > 0 {
-		i := stats.Wilson(int(math.Round(float64(hit)/float64(n)*float64(apart))), apart, stats.Level)
-		s.Lo, s.Hi = i.Lo, i.Hi
-	}
-	return s
-}
 
 // Found is what one of the two found of a change in some time.
 type Found struct {
 	// Values is how many it had of NEW, in the middle; Tries are windows, of which
-	// Apart have nothing in common.
+	// Apart have nothing in common: of drawn windows of two runs as many as there are
+	// runs, less one, and of those inside one nobody asks.
 	Values int `json:"values"`
 	Tries  int `json:"tries"`
 	Apart  int `json:"apart"`
@@ -49,12 +28,17 @@ type Found struct {
 
 // Row is a change in a time.
 type Row struct {
-	// Between: BASE is another run.
-	Between bool          `json:"between"`
-	Change  float64       `json:"change"`
-	Length  time.Duration `json:"length_ns"`
-	Ours    Found         `json:"ours"`
-	Theirs  Found         `json:"theirs"`
+	// Between: BASE is another run; Earlier is by how many others it is known how runs
+	// scatter.
+	Between bool `json:"between"`
+	Earlier int  `json:"earlier,omitempty"`
+	// Drawn: the windows are put together of stretches, and the change in them is as
+	// large as was meant. Otherwise both are as they came.
+	Drawn  bool          `json:"drawn,omitempty"`
+	Change float64       `json:"change"`
+	Length time.Duration `json:"length_ns"`
+	Ours   Found         `json:"ours"`
+	Theirs Found         `json:"theirs"`
 }
 
 // tally gathers what windows found of a change.
@@ -64,10 +48,12 @@ type tally struct {
 	told, tries, apart int
 	beyond             []int
 	finds              [][]float64
+	part               float64 // of the level, that the last look has
+	nu                 float64 // of the scatter that windows are drawn from; 0: they are not
 }
 
 func newTally(change float64) *tally {
-	return &tally{change: change, beyond: make([]int, len(thresholds)), finds: make([][]float64, len(thresholds))}
+	return &tally{change: change, part: 1, beyond: make([]int, len(thresholds)), finds: make([][]float64, len(thresholds))}
 }
 
 func (t *tally) add(values int, p, center float64, beyond []bool, finds []float64) {
@@ -86,13 +72,31 @@ func (t *tally) add(values int, p, center float64, beyond []bool, finds []float6
 	}
 }
 
+// ours adds a window of ours, theirs one of hyperfine's.
+func (t *tally) ours(w try) {
+	if s := gate.Shares(gate.Within(w.blocks)); len(s) > 0 {
+		t.part = s[len(s)-1]
+	}
+	t.add(w.blocks, w.p, w.center, w.fails, w.finds)
+}
+
+func (t *tally) theirs(w theirTry) { t.add(w.runs, w.p, w.center, w.beyond, nil) }
+
+// share is that of the windows in which a statistic was beyond what is worth a chance.
+func (t *tally) share(hit int, chance float64, both bool) Share {
+	if t.nu > 0 {
+		return shareDrawn(hit, t.tries, critical(chance), t.nu, both)
+	}
+	return shareOf(hit, t.tries, t.apart)
+}
+
 func (t *tally) found() Found {
-	f := Found{Tries: t.tries, Apart: t.apart, Told: shareOf(t.told, t.tries, t.apart)}
+	f := Found{Tries: t.tries, Apart: t.apart, Told: t.share(t.told, sample.OneSided, t.change == 0)}
 	if t.tries > 0 {
 		f.Values = int(medianOf(t.values))
 	}
 	for i := range thresholds {
-		f.Beyond = append(f.Beyond, shareOf(t.beyond[i], t.tries, t.apart))
+		f.Beyond = append(f.Beyond, t.share(t.beyond[i], sample.OneSided*t.part, false))
 		if len(t.finds[i]) > 0 {
 			f.Finds = append(f.Finds, medianOf(t.finds[i]))
 		}
@@ -100,7 +104,7 @@ func (t *tally) found() Found {
 	return f
 }
 
-// rows judges all windows of a stretch.
+// rows judges the windows of a stretch as they came.
 func (s *Stretch) rows(lengths []time.Duration) (out []Row, err error) {
 	for k := 1; k < len(s.Changes); k++ {
 		for _, length := range lengths {
@@ -162,7 +166,7 @@ func (s *Stretch) inside(k int, length time.Duration) (Row, error) {
 				if err != nil {
 					return Row{}, err
 				}
-				ours.add(t.blocks, t.p, t.center, t.fails, t.finds)
+				ours.ours(t)
 			}
 			all, apart = windows(roundCosts(r.Rounds, a, k), length)
 			if a == 0 {
@@ -171,7 +175,7 @@ func (s *Stretch) inside(k int, length time.Duration) (Row, error) {
 			for _, w := range all {
 				rounds := r.Rounds[w.From:w.To]
 				t := benchstatOf(pooled(rounds, a), pooled(rounds, k), scale)
-				theirs.add(t.runs, t.p, t.center, t.beyond, nil)
+				theirs.theirs(t)
 			}
 		}
 	}
@@ -201,17 +205,17 @@ func (s *Stretch) across(k int, length time.Duration) (Row, error) {
 					return Row{}, err
 				}
 				for _, w := range news {
-					t, err := between(res, next.Blocks[w.From:w.To], k, n)
+					t, err := newRun(next.Blocks[w.From:w.To], k, n).against(res, nil)
 					if err != nil {
 						return Row{}, err
 					}
-					ours.add(t.blocks, t.p, t.center, t.fails, t.finds)
+					ours.ours(t)
 				}
 			}
 			for _, b := range every(windows(roundCosts(base.Rounds, 0), length)) {
 				for _, w := range theirNews {
 					t := benchstatOf(pooled(base.Rounds[b.From:b.To], 0), pooled(next.Rounds[w.From:w.To], k), scale)
-					theirs.add(t.runs, t.p, t.center, t.beyond, nil)
+					theirs.theirs(t)
 				}
 			}
 		}

@@ -219,7 +219,7 @@ func read(dir string, ids []string, before map[int]time.Duration) (*Run, error) 
 	}
 	ids = append(slices.Clone(ids), "native", "floor")
 	startup := record.LifeCycle[slices.IndexFunc(record.LifeCycle, func(m record.Metric) bool { return m.ID == metric })]
-	r := &Run{}
+	r := &Run{Began: rec.Run().Started}
 	// Of the trial before: a trial is valid until the next one.
 	var begun time.Time
 	var lastBlock, lastEnv int

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze/gate"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
 // Need is how long each takes to find a change in nine of ten tries, by how its
@@ -45,13 +47,7 @@ func (s *Stretch) needs() (out []Need) {
 	piece := time.Duration(length * 0.999) // so that the last one fits, too
 	our, effect, nu := s.scatter(func(r *Run, k int) (out []float64) {
 		for _, w := range every(windows(costs(r.Blocks, 0, k), piece)) {
-			var d []float64
-			for _, b := range r.Blocks[w.From:w.To] {
-				if b.Start[0] > 0 && b.Start[k] > 0 {
-					d = append(d, math.Log(b.Start[k])-math.Log(b.Start[0]))
-				}
-			}
-			if len(d) > 0 {
+			if d := pairLogs(r.Blocks[w.From:w.To], 0, k); len(d) > 0 {
 				out = append(out, stats.HodgesLehmann(d))
 			}
 		}
@@ -76,10 +72,12 @@ func (s *Stretch) needs() (out []Need) {
 		return float64(piece) * math.Pow((z(level)+z(0.9))*sd/effect, 2)
 	}
 	f := distuv.F{D1: nu, D2: theirNu}
+	shares := gate.Shares(gate.Within(math.MaxInt)) // of a gate with as many looks as there can be
+	last := shares[len(shares)-1]
 	for k := 2; k < len(s.Changes); k++ {
 		n := Need{Change: s.Changes[k], Ours: math.Expm1(effect[k]), Theirs: math.Expm1(theirEffect[k]),
 			OurTime: takes(our, effect[k], 0.975), TheirTime: takes(their, theirEffect[k], 0.975),
-			Gate: takes(our, effect[k]-math.Log1p(s.Changes[k]/2), 1-0.025/3)}
+			Gate: takes(our, effect[k]-math.Log1p(s.Changes[k]/2), 1-sample.OneSided*last)}
 		n.Ratio = n.OurTime / n.TheirTime
 		n.Lo, n.Hi = n.Ratio/f.Quantile(0.975), n.Ratio/f.Quantile(0.025)
 		if finite(n.Ratio) && finite(n.Gate) {

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 	"time"
+
+	"plimsoll/internal/common/lists"
 )
 
 // Answer is what was found of a stretch.
@@ -15,6 +18,8 @@ type Answer struct {
 	State  string  `json:"state"`
 	Start  float64 `json:"start_ns"`
 	Whole  float64 `json:"whole_ns"` // by hyperfine
+	// Apart is how long after one run the next one began, ns; 0 is not known.
+	Apart time.Duration `json:"apart_ns,omitempty"`
 	// Took is how long it was measured, ns; Blocks and Values are ours and each of
 	// hyperfine's programs'.
 	Took   time.Duration `json:"took_ns"`
@@ -30,11 +35,19 @@ type Answer struct {
 }
 
 // answer judges a stretch.
-func (s *Stretch) answer(lengths []time.Duration) (*Answer, error) {
-	rows, err := s.rows(lengths)
+func (s *Stretch) answer(lengths []time.Duration, tries int) (*Answer, error) {
+	if short := s.fits(); short > 0 && !slices.Contains(lengths, short) {
+		lengths = append([]time.Duration{short}, lengths...)
+	}
+	rows, err := s.drawnRows(lengths, tries)
 	if err != nil {
 		return nil, err
 	}
+	came, err := s.rows(lengths)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, came...)
 	a := &Answer{Engine: s.Engine, State: State(s.Tuned), Start: s.Start, Took: s.Took, Runs: len(s.Runs),
 		Thresholds: thresholds, Rows: rows, Needs: s.needs(), Whole: s.Start / s.scale()}
 	wall, trials := 0.0, 0.0
@@ -47,7 +60,24 @@ func (s *Stretch) answer(lengths []time.Duration) (*Answer, error) {
 	if wall > 0 {
 		a.Trials = trials / wall
 	}
+	if n := len(s.Runs); n > 1 && !s.Runs[0].Began.IsZero() {
+		a.Apart = s.Runs[n-1].Began.Sub(s.Runs[0].Began) / time.Duration(n-1)
+	}
 	return a, nil
+}
+
+// fits is a time of which some windows fit into each run as they came, so that the drawn
+// ones can be held against them.
+func (s *Stretch) fits() time.Duration {
+	const times = 4
+	least := math.Inf(1)
+	for _, r := range s.Runs {
+		least = min(least, sum(costs(r.Blocks, 0, 1)), sum(roundCosts(r.Rounds, 0, 1)))
+	}
+	if math.IsInf(least, 0) {
+		return 0
+	}
+	return time.Duration(least / times).Truncate(100 * time.Millisecond)
 }
 
 func writeJSON(w io.Writer, all []*Answer) error {
@@ -70,8 +100,13 @@ func writeText(w io.Writer, all []*Answer) error {
 	for _, a := range all {
 		fmt.Fprintf(w, "%s, machine %s: a start takes %.2f ms, the whole process %.2f; in %s, %d runs: %d blocks of ours (%.0f %% of the time was trials), %d runs of each program by hyperfine; %d failed.\n",
 			a.Engine, a.State, a.Start/1e6, a.Whole/1e6, a.Took.Round(time.Second), a.Runs, a.Blocks, 100*a.Trials, a.Values, a.Failed)
-		for _, between := range []bool{false, true} {
-			a.rows(w, between)
+		if a.Apart > 0 {
+			fmt.Fprintf(w, "Each run began %s after the one before.\n", a.Apart.Round(time.Second))
+		}
+		for _, drawn := range []bool{true, false} {
+			a.rows(w, "inside one run", drawn, func(r Row) bool { return !r.Between })
+			a.rows(w, "between two runs", drawn, func(r Row) bool { return r.Between && r.Earlier == 0 })
+			a.rows(w, "between two runs, by earlier ones", drawn, func(r Row) bool { return r.Earlier > 0 })
 		}
 		if len(a.Needs) > 0 {
 			a.needs(w)
@@ -82,11 +117,15 @@ func writeText(w io.Writer, all []*Answer) error {
 	return err
 }
 
-func (a *Answer) rows(w io.Writer, between bool) {
-	where := "inside one run"
-	if between {
-		where = "between two runs"
+// rows prints the table of one kind, where it has any.
+func (a *Answer) rows(w io.Writer, where string, drawn bool, kind func(Row) bool) {
+	rows := lists.Filter(a.Rows, func(r Row) bool {
+		return r.Drawn == drawn && kind(r) && r.Ours.Tries+r.Theirs.Tries > 0
+	})
+	if len(rows) == 0 {
+		return
 	}
+	where += map[bool]string{true: ", drawn", false: ", as it came"}[drawn]
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\n%s\tours\t\t", where)
 	for range a.Thresholds {
@@ -101,10 +140,7 @@ func (a *Answer) rows(w io.Writer, between bool) {
 		fmt.Fprintf(t, "\tbeyond %s", percent(l))
 	}
 	fmt.Fprintln(t)
-	for _, r := range a.Rows {
-		if r.Between != between || r.Ours.Tries == 0 && r.Theirs.Tries == 0 {
-			continue
-		}
+	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s", percent(r.Change), r.Length, counts(r.Ours))
 		for _, s := range r.Ours.Beyond {
 			fmt.Fprintf(t, "\t%s", s)
@@ -126,6 +162,9 @@ func counts(f Found) string {
 	if f.Tries == 0 {
 		return "\t0"
 	}
+	if f.Apart == 0 {
+		return fmt.Sprintf("%d\t%d", f.Values, f.Tries)
+	}
 	return fmt.Sprintf("%d\t%d (%d)", f.Values, f.Tries, f.Apart)
 }
 
@@ -146,8 +185,14 @@ func seconds(ns float64) string {
 }
 
 // legend explains the columns.
-const legend = `Shares are per cent of the tries, with 95 % intervals (Wilson) of as many as have nothing in common (in parentheses):
-windows overlap, each begins a quarter of its length after the one before.
+const legend = `drawn: a window is put together of stretches of the run, drawn with replacement, each as many whole blocks in a row
+as the root of their number; the change in it is set to what was meant. Inside one run the intervals (95 %) reach as
+far as the scatter that was measured is uncertain; between two runs they are Wilson's, of as many tries as there are
+runs, less one (in parentheses).
+by earlier ones: the other runs tell how much runs scatter.
+as it came: windows of the run, with what the change came to; the shortest time is one of which some fit. They overlap,
+each begins a quarter of its length after the one before; the intervals are Wilson's, of as many tries as have nothing
+in common (in parentheses).
 after: what the two environments took with all between their trials, between two runs what NEW and its baselines did.
 gate: our gate with a budget of that time. finds: the worsening that it says it finds in nine of ten, at the last threshold.
 p < 5 %: the two are told apart, by signed ranks of pairs or as two runs are compared; by benchstat (Mann-Whitney).

@@ -25,6 +25,8 @@ type options struct {
 	json     bool
 	keep     string
 	read     string
+	tries    int
+	check    int
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -37,13 +39,15 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	engines := f.String("engines", "crun", "which, of "+strings.Join(names, ","))
 	f.StringVar(&o.tuned, "tuned", "yes", "the machine's state: yes, no or both, one after the other")
 	f.Float64Var(&o.minutes, "minutes", 10, "for each engine in each state, opening and all")
-	f.IntVar(&o.runs, "runs", 2, "into how many runs these are divided")
+	f.IntVar(&o.runs, "runs", 6, "into how many runs these are divided: from six on, four earlier ones tell how they scatter")
 	f.IntVar(&o.perRound, "round", 10, "runs of each program in a row by hyperfine")
 	changes := f.String("changes", "1,2,5", "by how much programs are slower, per cent of a start")
 	lengths := f.String("after", "30s,1m,5m", "after how long a gate decides")
 	f.BoolVar(&o.json, "json", false, "for programs")
 	f.StringVar(&o.keep, "keep", "", "keep the measured values in this file")
 	f.StringVar(&o.read, "read", "", "measure nothing, and judge what this file has")
+	f.IntVar(&o.tries, "tries", 100, "how many windows of each change and time are drawn")
+	f.IntVar(&o.check, "check", 0, "measure nothing, and tell how right drawn shares are on so many simulated stretches")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -67,8 +71,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, fmt.Errorf("%q is no option", f.Arg(0))
 	case !slices.Contains([]string{"yes", "no", "both"}, o.tuned):
 		return o, fmt.Errorf("-tuned: %q is none of yes, no and both", o.tuned)
-	case o.minutes <= 0 || o.runs < 1 || o.perRound < 1:
-		return o, fmt.Errorf("-minutes, -runs and -round must be above 0")
+	case o.minutes <= 0 || o.runs < 1 || o.perRound < 1 || o.tries < 1 || o.check < 0:
+		return o, fmt.Errorf("-minutes, -runs, -round, -tries and -check must be above 0")
 	}
 	return o, nil
 }
@@ -78,6 +82,9 @@ func Bench(ctx context.Context, args ...string) error {
 	o, err := parse(args, os.Stderr)
 	if err != nil {
 		return err
+	}
+	if o.check > 0 {
+		return check(os.Stdout, o.check, o.tries)
 	}
 	var all []*Stretch
 	if o.read != "" {
@@ -90,7 +97,7 @@ func Bench(ctx context.Context, args ...string) error {
 	}
 	var answers []*Answer
 	for _, s := range all {
-		a, err := s.answer(o.lengths)
+		a, err := s.answer(o.lengths, o.tries)
 		if err != nil {
 			return err
 		}

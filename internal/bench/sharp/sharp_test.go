@@ -58,15 +58,17 @@ func TestJudges(t *testing.T) {
 		t.Skip("simulates for seconds: left out with -short")
 	}
 	s := made(0.03 * math.Sqrt2 * 2)
-	a, err := s.answer([]time.Duration{2 * time.Second})
+	a, err := s.answer([]time.Duration{2 * time.Second}, 20)
 	require.NoError(t, err)
-	if len(a.Rows) != 6 {
+	// Three changes, of the time that was asked for and of the one that fits, inside one
+	// run and between two, drawn and as they came.
+	if len(a.Rows) != 3*2*2*2 {
 		t.Fatalf("%d rows", len(a.Rows))
 	}
 	for _, r := range a.Rows {
 		for i, ours := range r.Ours.Beyond {
 			switch {
-			case r.Ours.Tries == 0 || r.Theirs.Tries == 0 || r.Ours.Apart == 0:
+			case r.Ours.Tries == 0 || r.Theirs.Tries == 0 || r.Ours.Apart == 0 && (r.Between || !r.Drawn):
 				t.Errorf("%+v: nothing was tried", r)
 			case r.Change == 0.2 && (ours.Hit < ours.N || r.Theirs.Beyond[i].Hit < r.Theirs.Beyond[i].N || r.Ours.Told.Hit < r.Ours.Told.N):
 				t.Errorf("20 %% is not found: %+v", r)
@@ -80,7 +82,7 @@ func TestJudges(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	var text bytes.Buffer
-	if err := writeText(&text, []*Answer{a}); err != nil || !strings.Contains(text.String(), "between two runs") {
+	if err := writeText(&text, []*Answer{a}); err != nil || !strings.Contains(text.String(), "between two runs, drawn") || !strings.Contains(text.String(), "inside one run, as it came") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 }
@@ -141,7 +143,7 @@ func TestMeasures(t *testing.T) {
 			t.Errorf("a delay of %.1f ms is %.1f ms by %s", is/1e6, d/1e6, by)
 		}
 	}
-	if _, err := all[0].answer([]time.Duration{time.Second}); err != nil {
+	if _, err := all[0].answer([]time.Duration{time.Second}, 2); err != nil {
 		t.Error(err)
 	}
 }

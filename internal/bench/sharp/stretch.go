@@ -30,8 +30,9 @@ const baselines = 2
 
 // Run is one run of ours, and what hyperfine measured between its blocks.
 type Run struct {
-	Blocks []Block `json:"blocks"`
-	Rounds []Round `json:"rounds"`
+	Began  time.Time `json:"began"`
+	Blocks []Block   `json:"blocks"`
+	Rounds []Round   `json:"rounds"`
 	// Wall is what our trials took with all that is between them, Trials what of
 	// that was trials, ns.
 	Wall   float64 `json:"wall_ns"`

@@ -31,7 +31,7 @@ type try struct {
 // compareAt analyses the first blocks of it.
 func gated(blocks, fit int, compareAt func(blocks int, g *record.Gate) (*compare.Changes, error)) (t try, err error) {
 	at := gate.Within(fit)
-	g := &record.Gate{Budget: true, At: at, Looks: len(at) + 1}
+	g := &record.Gate{Budget: true, At: at, Shares: gate.Shares(at), Looks: len(at) + 1}
 	looks := append(slices.DeleteFunc(slices.Clone(at), func(n int) bool { return n >= blocks }), blocks)
 	t = try{blocks: blocks, fails: make([]bool, len(thresholds)), finds: make([]float64, len(thresholds))}
 	ended := make([]bool, len(thresholds))
@@ -115,14 +115,33 @@ func baseOf(blocks []Block, env, changes int) (*analyze.Result, error) {
 	return resultOf("base", blocks, besides(env, changes), nil)
 }
 
-// between tries a window as a run that is gated by another one.
-func between(base *analyze.Result, blocks []Block, env, changes int) (try, error) {
-	return gated(len(blocks), fitting(costs(blocks, env, changes, changes+1)), func(n int, g *record.Gate) (*compare.Changes, error) {
-		r, err := resultOf("new", blocks[:n], besides(env, changes), g)
-		if err != nil {
-			return nil, err
+// asNew is a window as a run that is gated by others; what it had at a look is analysed
+// once.
+type asNew struct {
+	blocks []Block
+	parts  []part
+	fit    int
+	at     map[int]*analyze.Result
+}
+
+func newRun(blocks []Block, env, changes int) *asNew {
+	return &asNew{blocks: blocks, parts: besides(env, changes), fit: fitting(costs(blocks, env, changes, changes+1)), at: map[int]*analyze.Result{}}
+}
+
+// against tries it with another run as BASE, and with earlier ones that tell how runs
+// scatter, if any.
+func (w *asNew) against(base *analyze.Result, earlier []*analyze.Result) (try, error) {
+	o := onlyIt
+	o.Earlier = earlier
+	return gated(len(w.blocks), w.fit, func(n int, g *record.Gate) (c *compare.Changes, err error) {
+		r := w.at[n]
+		if r == nil {
+			if r, err = resultOf("new", w.blocks[:n], w.parts, g); err != nil {
+				return nil, err
+			}
+			w.at[n] = r
 		}
-		return compare.Between(base, r, onlyIt)
+		return compare.Between(base, r, o)
 	})
 }
 

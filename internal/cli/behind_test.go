@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"os/exec"
@@ -33,14 +34,47 @@ func behind(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(portabletest.WriteContext(config, "lab", "tcp://"+l.Addr().String(), a))
 }
 
-// service starts Podman's service at a socket, with the script's environment, for as long
-// as the script runs.
-func service(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: service SOCKET")
+// overTCP serves a socket by TCP and says where in a variable: without encryption, or by
+// TLS with a client's certificates in a folder.
+func overTCP(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: overtcp NAME SOCKET [CERTIFICATES]")
 	}
-	path := ts.MkAbs(args[0])
-	cmd := exec.Command("podman", "system", "service", "--time=0", "unix://"+path)
+	socket := ts.MkAbs(args[1])
+	var l net.Listener
+	if len(args) == 3 {
+		a, err := portabletest.NewAuthority()
+		ts.Check(err)
+		l, err = portabletest.BehindTLS(ts.MkAbs(args[2]+"-server"), socket, a)
+		ts.Check(err)
+		ts.Check(a.Issue(ts.MkAbs(args[2]), "a client", x509.ExtKeyUsageClientAuth))
+	} else {
+		var err error
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		go portabletest.Relay(l, socket)
+	}
+	ts.Defer(func() { _ = l.Close() }) // the script has ended
+	ts.Setenv(args[0], "tcp://"+l.Addr().String())
+}
+
+// service starts Podman's service at a socket, or at a port of loopback that a variable then
+// names, with the script's environment, for as long as the script runs.
+func service(ts *testscript.TestScript, neg bool, args []string) {
+	network, path := "unix", ""
+	switch {
+	case !neg && len(args) == 1:
+		path = ts.MkAbs(args[0])
+	case !neg && len(args) == 2 && args[0] == "--tcp":
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		network, path = "tcp", l.Addr().String()
+		ts.Check(l.Close())
+		ts.Setenv(args[1], "tcp://"+path)
+	default:
+		ts.Fatalf("usage: service SOCKET, or service --tcp NAME")
+	}
+	cmd := exec.Command("podman", "system", "service", "--time=0", network+"://"+path)
 	cmd.Env = append(scriptEnv(ts), "CONTAINERS_CONF="+ts.Getenv("CONTAINERS_CONF"))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -55,7 +89,7 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 		<-ended
 	})
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("unix", path); err == nil {
+		if c, err := net.Dial(network, path); err == nil {
 			_ = c.Close()
 			return
 		}

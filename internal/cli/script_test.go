@@ -99,6 +99,7 @@ func scripts(dir string) testscript.Params {
 			"living":      living,
 			"nopods":      noPods,
 			"nothingof":   nothingOf,
+			"overtcp":     overTCP,
 			"repository":  repository,
 			"secondctrd":  secondContainerd,
 			"service":     service,

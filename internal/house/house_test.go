@@ -41,7 +41,7 @@ var storeys = [][]string{
 	{"collect", "storage", "trace", "tune", "build", "revision"},
 	{"workload", "threshold", "profile", "place", "fleet"},
 	{"engine"},
-	{"host", "image", "likeness", "probe", "mpi", "slurm"},
+	{"host", "image", "likeness", "probe", "mpi", "slurm", "sshsaid"},
 	{"export", "importer"},
 	{"report"},
 	{"verdict", "document"},

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -27,15 +28,15 @@ type Address struct {
 	// Host is unix:///PATH, npipe:////./pipe/NAME, tcp://HOST:PORT or
 	// ssh://USER@HOST[:PORT][/PATH].
 	Host string
-	// From says how it was found: "DOCKER_HOST", "the context lab", "the usual place".
+	// From says how it was found: "DOCKER_HOST", "the context lab", usualPlace.
 	From string
 	// Context is the Docker context's name, which its command line is told too.
 	Context string
 	TLS     *TLS
 	// Identity is the key of an ssh connection, where the engine names one.
 	Identity string
-	// Server is who answered there when the run began, in a ledger and of the CRI: its
-	// socket may be forwarded to another node later.
+	// Server is who answered there when the run began, in a ledger and of those that tell:
+	// another one may answer there later, by a tunnel or after a change of configuration.
 	Server string `json:",omitempty"`
 }
 
@@ -63,6 +64,12 @@ func (a Address) Kind() string {
 	return byPlain
 }
 
+// usualPlace is where an engine is found that nobody names.
+const usualPlace = "the usual place"
+
+// plainPath is a socket's path that means the same to every shell, on the other side of ssh.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._@:+=,-]*$`)
+
 // check refuses what is no address.
 func (a Address) check() error {
 	u, err := url.Parse(a.Host)
@@ -72,8 +79,12 @@ func (a Address) check() error {
 			if u.Path != "" {
 				return nil
 			}
-		case "tcp", "ssh":
+		case "tcp":
 			if u.Host != "" {
+				return nil
+			}
+		case "ssh":
+			if u.Host != "" && plainPath.MatchString(u.Path) {
 				return nil
 			}
 		}
@@ -103,7 +114,7 @@ func (s Surroundings) Find(name string) (Address, error) {
 // then is the reason.
 func (s Surroundings) usual(name string, sockets, pipes []string) Address {
 	if s.System == "windows" {
-		return Address{Engine: name, Host: "npipe:////./pipe/" + pipes[0], From: "the usual place"}
+		return Address{Engine: name, Host: "npipe:////./pipe/" + pipes[0], From: usualPlace}
 	}
 	at := sockets[0]
 	for _, path := range sockets {
@@ -112,7 +123,7 @@ func (s Surroundings) usual(name string, sockets, pipes []string) Address {
 			break
 		}
 	}
-	return Address{Engine: name, Host: "unix://" + at, From: "the usual place"}
+	return Address{Engine: name, Host: "unix://" + at, From: usualPlace}
 }
 
 // below joins a path below a directory; nothing where there is no such directory.

@@ -136,14 +136,7 @@ func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID
 		return fmt.Errorf("the ledger does not say how %s is reached", t.Engine)
 	}
 	if r.Program {
-		p, err := s.command(r.Address, runID)
-		if err != nil {
-			return err
-		}
-		if t.Kind == engine.KindImage {
-			return p.removeImage(ctx, t.Name)
-		}
-		return p.removeContainer(ctx, t.Name)
+		return s.removeByCommand(ctx, t, r.Address, runID)
 	}
 	if r.Address.Engine == CRI {
 		return r.Address.removeCRI(ctx, t, runID)
@@ -156,7 +149,12 @@ func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID
 	if err := d.Greet(ctx); err != nil {
 		return err
 	}
-	if t.Kind == engine.KindImage {
+	switch there, err := d.has(ctx, t); {
+	case err != nil:
+		return err
+	case !there:
+		return d.absent(ctx)
+	case t.Kind == engine.KindImage:
 		return d.removeImage(ctx, t.Name)
 	}
 	return d.removeContainer(ctx, t.Name)

@@ -2,10 +2,13 @@ package portable
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +25,7 @@ type program struct {
 	path   string
 	args   []string // before the verb
 	env    []string // besides ours
+	drops  []string // variables of ours that lead elsewhere
 	runID  string
 }
 
@@ -37,9 +41,47 @@ func (s Surroundings) command(a Address, runID string) (*program, error) {
 	case a.Context != "":
 		p.args = []string{"--context", a.Context}
 	case a.Engine == Docker:
-		p.env = []string{"DOCKER_HOST=" + a.Host}
+		p.env = append([]string{"DOCKER_HOST=" + a.Host}, a.TLS.env()...)
+	default:
+		// What the user has set now may be another one than when the run began.
+		p.drops = []string{"CONTAINER_HOST", "CONTAINER_CONNECTION"}
+		p.args = a.podmanArgs()
 	}
 	return p, nil
+}
+
+// podmanArgs tell Podman's command the address; without one it needs no service on Linux.
+func (a Address) podmanArgs() (args []string) {
+	if a.From == usualPlace {
+		return nil
+	}
+	args = []string{"--url", a.Host}
+	if a.Identity != "" {
+		args = append(args, "--identity", a.Identity)
+	}
+	if t := a.TLS; t != nil {
+		for _, x := range [][]string{{"--tls-ca", t.CA}, {"--tls-cert", t.Cert}, {"--tls-key", t.Key}} {
+			if x[1] != "" {
+				args = append(args, x...)
+			}
+		}
+	}
+	return args
+}
+
+// env tells Docker's command the files of a connection.
+func (t *TLS) env() []string {
+	if t == nil {
+		return nil
+	}
+	env := []string{"DOCKER_TLS=1", "DOCKER_TLS_VERIFY=1"}
+	if t.SkipVerify {
+		env[1] = "DOCKER_TLS_VERIFY="
+	}
+	if file := cmp.Or(t.CA, t.Cert, t.Key); file != "" {
+		env = append(env, "DOCKER_CERT_PATH="+filepath.Dir(file))
+	}
+	return env
 }
 
 // leaveLimit is how long a program that was killed may hold our pipes, by a child.
@@ -48,7 +90,11 @@ const leaveLimit = 2 * time.Second
 // start prepares a call of the program.
 func (p *program) start(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.path, append(append([]string(nil), p.args...), args...)...)
-	cmd.Env = append(os.Environ(), p.env...)
+	ours := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(p.drops, name)
+	})
+	cmd.Env = append(ours, p.env...)
 	cmd.WaitDelay = leaveLimit
 	return cmd
 }

@@ -1,6 +1,7 @@
 package portable
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+	"github.com/moby/moby/client/pkg/versions"
 
 	"plimsoll/internal/measure/engine"
 )
@@ -29,17 +31,18 @@ type Daemon struct {
 // with its own handshake, as every client of this API opens it.
 func (a Address) Connect(runID string) (*Daemon, error) {
 	transport := &http.Transport{MaxIdleConns: 8, MaxIdleConnsPerHost: 8}
-	opts := []client.Opt{client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect})}
+	ours := client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect})
+	opts := []client.Opt{ours}
 	switch scheme, _, _ := strings.Cut(a.Host, "://"); {
 	case scheme == "ssh":
 		// Without HTTP/2 the transport gets no TLS configuration of its own, for which
 		// the client would pass the dialer over where it opens a stream.
 		transport.Protocols = new(http.Protocols)
 		transport.Protocols.SetHTTP1(true)
-		// The name is of the Host header alone.
-		opts = append(opts, client.WithHost("http://"+a.Engine), client.WithDialContext(func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return a.bySSH(ctx)
-		}), client.WithScheme("http"))
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return a.bySSH(ctx) }
+		// The name is of the Host header alone. It comes first: it would set a proxy of the
+		// user's, which is none of a connection by ssh.
+		opts = []client.Opt{client.WithHost("http://" + a.Engine), ours, client.WithScheme("http")}
 	case a.TLS != nil:
 		config, err := a.TLS.config()
 		if err != nil {
@@ -91,7 +94,11 @@ const greetLimit = engine.DetectLimit
 func (d *Daemon) Greet(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, greetLimit)
 	defer cancel()
-	if _, err := d.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+	said, err := d.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
+	if err != nil && versions.LessThan(cmp.Or(said.APIVersion, client.MinAPIVersion), client.MinAPIVersion) {
+		return unavailable(nil, "update it", "%s at %s (by %s) speaks the API %s, and %s is the oldest that this program speaks", d.At.Engine, d.At.Host, d.At.From, brief(said.APIVersion), client.MinAPIVersion)
+	}
+	if err != nil {
 		return d.wrong("asking whether it answers", err)
 	}
 	return nil

@@ -40,7 +40,7 @@ func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engi
 	}
 	c := &byCRI{s: s, settings: settingsFor(spec, r.Run.ID, ""), ledger: r.ledger, images: map[string]*runtimev1.ImageSpec{}}
 	env.runner, env.settings = c, &c.settings
-	if err := r.elsewhere(s.At.Host, v); err != nil {
+	if err := r.elsewhere(s.At.Host, serverOf(v)); err != nil {
 		return err
 	}
 	at := f.address
@@ -51,12 +51,12 @@ func (r *run) openCRI(ctx context.Context, env *environment, f *Found, spec engi
 // elsewhere says that another server answers at an address than the one on which the ledger
 // still names something: its place is not overwritten, so that this one's word, that it has
 // nothing, strikes nothing out.
-func (r *run) elsewhere(host string, v *runtimev1.VersionResponse) error {
-	err := r.ledger.by[host].Address.elsewhere(serverOf(v))
+func (r *run) elsewhere(host, answers string) error {
+	err := r.ledger.by[host].Address.elsewhere(answers)
 	if err == nil || !slices.ContainsFunc(r.ledger.Left(), func(t engine.Thing) bool { return t.At == host }) {
 		return nil
 	}
-	return fmt.Errorf("what the run has left there is still in its ledger: %w; if this is that node, with another version by now, plimsoll clean --portable says what there is to do", err)
+	return fmt.Errorf("what the run has left there is still in its ledger: %w; if this is that one, changed by now, plimsoll clean --portable says what there is to do", err)
 }
 
 // providePulled gets an image into the server's store in the one way that there is: the

@@ -42,14 +42,29 @@ func (e *byCRI) pull(ctx context.Context, p pullTask) (c course, err error) {
 // don't: containerd takes the name for a URL, and gives a registry that is named by its
 // host alone no credentials at all.
 func (a Address) authOf(encoded string) (*runtimev1.AuthConfig, error) {
-	if a.Kind() == byPlain && !a.onLoopback() {
-		return nil, unavailable(nil, forwardFix, "the CRI at %s is reached without encryption: your credentials for the registry are not sent there", a.Host)
+	if err := a.inClear(); err != nil {
+		return nil, err
 	}
 	c, err := authconfig.Decode(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("reading the credentials: %w", err)
 	}
 	return &runtimev1.AuthConfig{Username: c.Username, Password: c.Password, IdentityToken: c.IdentityToken, RegistryToken: c.RegistryToken}, nil
+}
+
+// inClear refuses to send a secret to an engine where others may read it on the way.
+func (a Address) inClear() error {
+	if a.Kind() != byPlain || a.onLoopback() {
+		return nil
+	}
+	name, fix := a.Engine, "DOCKER_HOST=ssh://USER@HOST"
+	switch a.Engine {
+	case CRI:
+		name, fix = "the CRI", forwardFix
+	case Podman:
+		fix = "CONTAINER_HOST=ssh://USER@HOST/run/podman/podman.sock"
+	}
+	return unavailable(nil, fix, "%s at %s is reached without encryption: your credentials for the registry are not sent there", name, a.Host)
 }
 
 // onLoopback says whether an address of TCP is this machine's own, where nobody listens in.

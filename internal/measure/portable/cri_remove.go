@@ -30,14 +30,23 @@ func (a Address) removeCRI(ctx context.Context, t engine.Thing, runID string) er
 	case err != nil:
 		return err
 	case !there:
-		if err := a.elsewhere(serverOf(v)); err != nil {
-			return fmt.Errorf("%w; if this is that node, with another version by now, nothing is left to remove: delete the ledger %s", err, runID+ledgerSuffix)
-		}
-		return errAbsent
+		return a.absent(serverOf(v), runID)
 	case t.Kind == engine.KindImage:
 		return s.removeImage(ctx, t.Name)
 	}
 	return s.removePod(ctx, t.Name)
+}
+
+// absent is what it means that who answers has nothing of what a ledger names.
+func (a Address) absent(answers, runID string) error {
+	if err := a.elsewhere(answers); err != nil {
+		changed := "set up anew since"
+		if a.Engine == CRI {
+			changed = "with another version by now"
+		}
+		return fmt.Errorf("%w; if this is that one, %s, nothing is left to remove: delete the ledger %s", err, changed, runID+ledgerSuffix)
+	}
+	return errAbsent
 }
 
 // errAbsent: what a ledger names was not there.
@@ -50,10 +59,14 @@ var ErrElsewhere = errors.New("another server answers there than the run had")
 // elsewhere says so of an address as a ledger has it, with what to do; nil where the same
 // server answers, or the ledger does not tell.
 func (a Address) elsewhere(answers string) error {
-	if a.Server == "" || a.Server == answers {
+	if a.Server == "" || answers == "" || a.Server == answers {
 		return nil
 	}
-	return fmt.Errorf("%w: %s answers at %s, and it had %s: forward the socket of the run's own node there, and try again", ErrElsewhere, answers, a.Host, a.Server)
+	do := "forward the socket of the run's own node there"
+	if a.Engine != CRI {
+		do = "let that address lead to the run's own daemon"
+	}
+	return fmt.Errorf("%w: %s answers at %s, and it had %s: %s, and try again", ErrElsewhere, answers, a.Host, a.Server, do)
 }
 
 // serverOf is by what a server is known again. It says nothing of its machine.

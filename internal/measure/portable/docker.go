@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +38,7 @@ func (s Surroundings) docker() (Address, error) {
 			a.TLS = tlsIn(dir)
 			a.TLS.SkipVerify = s.Getenv("DOCKER_TLS_VERIFY") == ""
 		}
-		return a, nil
+		return a.withPort(), nil
 	}
 	name, from := s.Getenv("DOCKER_CONTEXT"), "DOCKER_CONTEXT"
 	if name == "" {
@@ -51,13 +53,33 @@ func (s Surroundings) docker() (Address, error) {
 		}
 		name, from = config.CurrentContext, path
 	}
-	if name != "" && name != "default" {
-		return s.Context(name, from)
-	}
 	sockets := slices.Concat([]string{"/var/run/docker.sock"}, below(s.Home, ".docker", "run", "docker.sock"),
-		below(s.Home, ".docker", "desktop", "docker.sock"), below(s.Home, ".colima", "default", "docker.sock"),
+		below(s.Home, ".docker", "desktop", "docker.sock"), below(s.Home, ".colima", "default", "docker.sock"), below(s.configHome(), "colima", "default", "docker.sock"),
 		below(s.Home, ".rd", "docker.sock"), below(s.Getenv("XDG_RUNTIME_DIR"), "docker.sock"))
-	return s.usual(Docker, sockets, []string{"docker_engine"}), nil
+	usual := s.usual(Docker, sockets, []string{"docker_engine"})
+	if name == "" || name == "default" {
+		return usual, nil
+	}
+	a, err := s.Context(name, from)
+	if err == nil && a.Host == "" { // a context may leave it open
+		a.Host = usual.Host
+	}
+	return a.withPort(), err
+}
+
+// withPort is an address of TCP with the port that Docker's client takes where none is given.
+func (a Address) withPort() Address {
+	u, err := url.Parse(a.Host)
+	if err != nil || u.Scheme != "tcp" || u.Hostname() == "" || u.Port() != "" {
+		return a
+	}
+	port := "2375"
+	if a.TLS != nil {
+		port = "2376"
+	}
+	u.Host = net.JoinHostPort(u.Hostname(), port)
+	a.Host = u.String()
+	return a
 }
 
 // dockerConfig is the folder of the client's configuration.

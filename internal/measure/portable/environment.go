@@ -92,10 +92,12 @@ func (r *run) open(ctx context.Context, rec *record.Environment) (*environment, 
 			rec.Facts["cli-version"] = out
 		}
 	}
-	if err := r.ledger.Reached(r.things(f, level)("", "").At, reach{Address: f.address, Program: level == byCLILevel}); err != nil {
+	at, address := r.things(f, level)("", "").At, f.address
+	address.Server = daemonOf(f.id)
+	if err := r.elsewhere(at, address.Server); err != nil {
 		return env, err
 	}
-	return env, nil
+	return env, r.ledger.Reached(at, reach{Address: address, Program: level == byCLILevel})
 }
 
 // things makes the ledger's entries of an environment: what a command of Podman's has

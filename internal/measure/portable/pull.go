@@ -93,12 +93,25 @@ func (r *run) pullOne(ctx context.Context, env *environment, ref, digest string)
 
 // authFor are the user's credentials for the next pull by an API, looked up before each one
 // and outside of its time: tokens of credential helpers expire within a run. A command
-// looks them up itself. Nobody's go to what an engine elsewhere has on its own loopback.
+// looks them up itself. Nobody's go to what an engine elsewhere has on its own loopback, nor
+// by either client over a way on which others read them.
 func (r *run) authFor(ctx context.Context, env *environment) (string, error) {
-	if _, byItself := env.runner.(*byCommand); byItself || r.source.registry != nil || r.source.ownLoopback(r.Look.Found(env.rec.Engine)) != "" {
+	f := r.Look.Found(env.rec.Engine)
+	seen := f.address.inClear()
+	_, byItself := env.runner.(*byCommand)
+	if r.source.registry != nil || byItself && seen == nil || r.source.ownLoopback(f) != "" {
 		return "", nil
 	}
-	return r.source.anew().encoded(ctx, r.source.repo)
+	auth, err := r.source.anew().encoded(ctx, r.source.repo)
+	switch {
+	case err != nil:
+		return "", err
+	case auth != "" && seen != nil:
+		return "", seen
+	case byItself:
+		return "", nil
+	}
+	return auth, nil
 }
 
 // bring brings the engine's store into the state that a trial asks for.

@@ -87,7 +87,7 @@ func TestLogins(t *testing.T) {
 	host := strings.TrimPrefix(guarded.URL, "http://")
 	repo, err := repository(host + "/scratch")
 	require.NoError(t, err)
-	docker := &Found{Engine: Docker, Kind: bySocket}
+	docker := &Found{Engine: Docker, Kind: bySocket, address: Address{Engine: Docker, Host: "unix:///x.sock"}}
 	r := &run{source: &source{repo: repo}, Options: Options{Look: &Look{found: map[string]*Found{Docker: docker}}}}
 	rec := &record.Environment{Engine: Docker}
 	for _, password := range []string{"", "first", "second"} {
@@ -105,7 +105,13 @@ func TestLogins(t *testing.T) {
 	if text, err := r.authFor(t.Context(), &environment{runner: &byCommand{}, rec: rec}); text != "" || err != nil {
 		t.Errorf("a command, which looks them up itself, gets %q, %v", text, err)
 	}
-	docker.Kind = byTLS
+	docker.address.Host = "tcp://10.0.0.3:2375"
+	for _, runner := range []runner{&byAPI{}, &byCommand{}} {
+		if text, err := r.authFor(t.Context(), &environment{runner: runner, rec: rec}); text != "" || err == nil || strings.Contains(err.Error(), "second") {
+			t.Errorf("over a network without encryption %T gets %q, %v", runner, text, err)
+		}
+	}
+	docker.address.Host, docker.Kind = "tcp://10.0.0.3:2376", byTLS
 	if text, err := r.authFor(t.Context(), &environment{runner: &byAPI{}, rec: rec}); text != "" || err != nil {
 		t.Errorf("an engine elsewhere gets %q for its own loopback, %v", text, err)
 	}

@@ -29,17 +29,17 @@ var Ways = []Way{
 	{Docker, bySocket, "tests against Docker's daemon on Linux, by API and command", "portable"},
 	{Docker, byTLS, "tests against Docker's daemon on Linux, by API and command", "portable"},
 	{Docker, bySSH, "tests against Docker's daemon on Linux, by API, with an ssh that runs Docker's own bridge here", "portable"},
-	{Docker, byTLSUnseen, "", ""},
-	{Docker, byPlain, "", ""},
+	{Docker, byTLSUnseen, "tests against Docker's daemon on Linux, by API and command", "portable"},
+	{Docker, byPlain, "tests against Docker's daemon on Linux, by API and command", "portable"},
 	{Docker, byPipe, "", ""},
 	{Podman, bySocket, "tests against Podman's service on Linux, by API and command", "portable_podman"},
 	{Podman, byProgram, "tests against Podman on Linux", "portable_podman"},
-	{Podman, byTLS, "", ""},
+	{Podman, byTLS, "tests against Podman's service on Linux, by API, with a TLS that stands before it", "portable_podman"},
 	{Podman, bySSH, "tests against Podman's service on Linux, by API, with an ssh that runs Podman's own bridge here", "portable_podman"},
-	{Podman, byPlain, "", ""},
+	{Podman, byPlain, "tests against Podman's service on Linux, by API and command", "portable_podman"},
 	{Podman, byPipe, "", ""},
 	{CRI, bySocket, "tests against containerd on Linux, through a socket that is forwarded", "portable_cri"},
-	{CRI, byPlain, "", ""},
+	{CRI, byPlain, "tests against containerd on Linux, through a port that is forwarded", "portable_cri"},
 }
 
 // Text says it in words.

@@ -2,6 +2,8 @@ package portable
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -30,18 +32,32 @@ func Advised(reason, fix string) string {
 func (d *Daemon) wrong(what string, err error) *engine.Error {
 	var known *engine.Error
 	var op *net.OpError
+	var cert *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &cert):
+		return d.At.untaken(cert)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &engine.Error{Class: record.TimeOut, Text: what, Err: err}
 	case cerrdefs.IsNotImplemented(err):
-		return &engine.Error{Class: record.Unsupported, Text: what, Err: err}
+		return &engine.Error{Class: record.Unsupported, Text: what, Err: told(err)}
 	case client.IsErrConnectionFailed(err), errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &engine.Error{Class: record.Unavailable, Err: err, Fix: d.At.fix(),
+		return &engine.Error{Class: record.Unavailable, Err: told(err), Fix: d.At.fix(),
 			Text: fmt.Sprintf("%s: %s at %s (by %s) does not answer", what, d.At.Engine, d.At.Host, d.At.From)}
 	}
-	return &engine.Error{Class: record.EngineError, Text: what, Err: err}
+	return &engine.Error{Class: record.EngineError, Text: what, Err: told(err)} // it may be a page of somebody's web server
+}
+
+// untaken is the error of a server whose certificate this machine doesn't take.
+func (a Address) untaken(err *tls.CertificateVerificationError) *engine.Error {
+	fix := a.fix()
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		fix = "date, on both machines: one of the clocks may be off"
+	}
+	return &engine.Error{Class: record.Unavailable, Err: told(err.Err), Fix: fix,
+		Text: fmt.Sprintf("%s at %s (by %s) has a certificate that is not taken here", a.Engine, a.Host, a.From)}
 }
 
 // fix is a command that shows what an engine's own client makes of the address.

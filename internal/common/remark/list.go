@@ -62,6 +62,7 @@ var List = []Kind{
 	{Code: "host-unfinished", By: Hosts, Says: "the run of a host is not done: the trials that it has are in the tables"},
 	{Code: "host-changed", By: Hosts, Says: "the two runs of a host differ in more than what is compared, such as the kernel or the processor"},
 	{Code: "hosts-together", By: Hosts, Says: "hosts are told apart by their names, and some are of one machine: how much machines differ is not in the tables"},
+	{Code: "ways-together", By: Hosts, Says: "the runs of a host reached its engines in several ways, such as a local socket and the network: their times are pooled"},
 	{Code: "hosts-uneven", By: Hosts, Says: "some hosts have more than twice as many blocks as others"},
 	{Code: "short", By: History, Says: "the history has too few runs"},
 	{Code: "incomplete", By: History, Says: "a run is not done"},

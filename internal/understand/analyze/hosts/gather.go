@@ -40,6 +40,7 @@ type Gathering struct {
 type gathered struct {
 	Host
 	boots []record.Host
+	ways  map[string][]string // to its engines, by the environment
 }
 
 // gatheredTable has a metric of all runs.
@@ -152,6 +153,7 @@ func (g *Gathering) hostOf(r *analyze.Result, dir string) (int, error) {
 	}
 	h := g.hosts[at]
 	h.boots = append(h.boots, r.Run.Host)
+	h.reached(r.Environments)
 	h.Runs = append(h.Runs, run)
 	h.Blocks, h.Trials, h.Failed = h.Blocks+r.Run.Blocks, h.Trials+r.Run.Trials-r.Run.Warmup, h.Failed+r.Run.Failed
 	return at, nil

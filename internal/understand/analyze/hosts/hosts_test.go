@@ -198,3 +198,26 @@ func TestPublished(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Times over a local socket and over the network are pooled on one host, and that is said;
+// those of two hosts, or of one way, are not remarked on.
+func TestWays(t *testing.T) {
+	env := func(id, reached string) record.Environment {
+		return record.Environment{ID: id, Facts: map[string]string{"version": "28", "reached": reached}}
+	}
+	one, two := &gathered{Host: Host{Label: "one"}}, &gathered{Host: Host{Label: "two"}}
+	one.reached([]record.Environment{env("docker", "Unix socket"), env("podman", "ssh"), {ID: "native", Baseline: "native"}, {ID: "crun"}})
+	one.reached([]record.Environment{env("docker", "TCP with TLS"), env("podman", "ssh"), {ID: "crun", Facts: map[string]string{"version": "1"}}})
+	two.reached([]record.Environment{env("docker", "ssh")})
+	two.reached([]record.Environment{env("docker", "ssh")})
+	h := &Hosts{}
+	h.ways([]*gathered{one, two})
+	if len(h.Remark) != 1 || h.Remark[0].Code != "ways-together" || !strings.Contains(h.Remark[0].Text, "one has runs that reached its engines in several ways (docker: Unix socket; TCP with TLS)") {
+		t.Errorf("%+v", h.Remark)
+	}
+	two.reached([]record.Environment{{ID: "docker", Facts: map[string]string{"version": "28"}}})
+	h = &Hosts{}
+	if h.ways([]*gathered{two}); len(h.Remark) != 1 || !strings.Contains(h.Remark[0].Text, "(docker: ssh; on the machine itself)") {
+		t.Errorf("by both halves: %+v", h.Remark)
+	}
+}

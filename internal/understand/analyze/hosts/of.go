@@ -33,6 +33,7 @@ func (g *Gathering) Hosts() (*Hosts, error) {
 	}
 	h.finish()
 	h.together()
+	h.ways(g.hosts)
 	h.unfinished(g.o.Resume)
 	return h, nil
 }

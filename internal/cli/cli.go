@@ -38,6 +38,8 @@ type World struct {
 	ErrTerminal bool
 	// ErrWidth gives its columns, 0 where they are not known.
 	ErrWidth func() int
+	// ErrHeight gives its lines, 0 where they are not known.
+	ErrHeight func() int
 	// Engines are those that there are; nil stands for the whole catalogue.
 	Engines engines
 	// DetectLimit is how long an engine may take to be found; 0 stands for what
@@ -57,6 +59,7 @@ func System() World {
 		Getenv: os.Getenv, LookPath: exec.LookPath,
 		Width:       columns(os.Stdout),
 		ErrWidth:    columns(os.Stderr),
+		ErrHeight:   lines(os.Stderr),
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Signals:     notify,
 	}
@@ -70,6 +73,17 @@ func columns(f *os.File) func() int {
 			return 0
 		}
 		return w
+	}
+}
+
+// lines gives the height of a terminal, 0 where it is none.
+func lines(f *os.File) func() int {
+	return func() int {
+		_, h, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return h
 	}
 }
 

@@ -270,13 +270,15 @@ func TestSiteHostsRefused(t *testing.T) {
 		"one":  "mkdir /run/old && printf '#!/bin/sh\\necho \"$@\" >>/run/old/called\\nexit 1\\n' >/run/old/plimsoll && chmod 755 /run/old/plimsoll && echo 'SetEnv PATH=/run/old:/usr/sbin:/usr/bin:/sbin:/bin' >>\"$2/sshd_config\"",
 		"arm":  "printf '#!/bin/sh\\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\\n' >/run/uname && chmod 755 /run/uname && mount --bind /run/uname $(readlink -f /usr/bin/uname)",
 		"bare": "mkdir -p /root/.cache && mount -t tmpfs -o noexec,size=300m far /root/.cache",
-	}, "one", "small", "arm", "bare", "stranger")
+	}, "one", "small", "arm", "bare", "stranger", "changed")
 	known := filepath.Join(u.dir, "known")
 	keys, err := os.ReadFile(known)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(known, regexp.MustCompile("(?m)^stranger .*\n").ReplaceAll(keys, nil), 0o600))
-	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://small,arm,bare,stranger,nobody-here@one", "-o", "refused").end(Failed,
-		"^stranger: its host key is unknown$", "^bare: the program that was brought there may not be executed: .*/plimsoll: Permission denied$",
+	keys = regexp.MustCompile("(?m)^(stranger|changed) .*\n").ReplaceAll(keys, nil)
+	other := regexp.MustCompile("(?m)^one (.*\n)").FindSubmatch(keys)
+	require.NoError(t, os.WriteFile(known, append(append(keys, "changed "...), other[1]...), 0o600))
+	u.begin("run", "--progress", "plain", "short.yaml", "--on", "ssh://small,arm,bare,stranger,changed,nobody-here@one", "-o", "refused").end(Failed,
+		"^stranger: its host key is unknown$", "^changed: its host key is not the one that known_hosts has$", "ssh-keygen -R changed, then", "^bare: the program that was brought there may not be executed: .*/plimsoll: Permission denied$",
 		`^small: /root/.cache/plimsoll/hosts has \d+ MiB free, and the program and its record need \d+ MiB$`,
 		"^arm: its processor is arm64, and this program is for amd64$", "--program arm64=PATH",
 		"^one: ssh may not log in as this user with any key it has$", "no host could be measured")
@@ -298,7 +300,7 @@ func TestSiteHostsRefused(t *testing.T) {
 	if !strings.Contains(string(below(t, u, "one", "/run/old")), "/run/old/called\n") {
 		t.Error("the older Plimsoll is not the one on that host's PATH")
 	}
-	u.clean("one", "arm", "stranger")
+	u.clean("one", "arm", "stranger", "changed")
 }
 
 // A user who is not root there may become it, or is told what is in the way.

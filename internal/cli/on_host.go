@@ -43,6 +43,11 @@ func onHostCommand(w World) *cobra.Command {
 			if do == nil {
 				return fail(Usage, "%q is no verb of %s", args[0], fleet.FarCommand)
 			}
+			if args[0] != fleet.VerbClean {
+				if err := here.OnThisHost(); err != nil {
+					return fail(Failed, "%w", err)
+				}
+			}
 			return failing(do())
 		},
 	}
@@ -139,6 +144,10 @@ func removeHere(w World, here *fleet.Here) error {
 // cleanHere removes what was left of a run that has ended, unless its record would
 // be lost.
 func cleanHere(w World, here *fleet.Here, unfetched bool) error {
+	if other := here.Elsewhere(); other != "" {
+		fmt.Fprintf(w.Stdout, "kept %s: its run is on the host %s, which has the same folder (plimsoll clean --on ssh://%[2]s removes it)\n", here.Dir, other)
+		return quiet(Failed)
+	}
 	if pid := here.Process(); pid > 0 {
 		fmt.Fprintf(w.Stdout, "kept %s: the run goes on, as process %d\n", here.Dir, pid)
 		return quiet(Failed)

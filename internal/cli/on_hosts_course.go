@@ -111,7 +111,11 @@ func (h *hostCourse) course() (o outcome) {
 		o.advice = "its log is " + shortPath(h.log())
 	}
 	if err := h.finished(); err != nil {
-		o.note = said(err) + "; plimsoll clean --on " + h.Target.String() + " removes it"
+		become := ""
+		if h.Become {
+			become = " --become"
+		}
+		o.note = said(err) + "; plimsoll clean --on " + h.Target.String() + become + " removes it"
 	}
 	return o
 }
@@ -185,6 +189,9 @@ func (h *hostCourse) begin(found *fleet.Found) error {
 		return err
 	}
 	err = h.Bring(h.ctx, found, program)
+	if err == nil {
+		err = h.sameVersion(program)
+	}
 	if err == nil {
 		err = h.note(func(a *fleet.HostAccount) { a.Begun = true })
 	}

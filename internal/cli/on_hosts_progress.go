@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ func newHostsProgress(w World, kind string, names []string) hostsProgress {
 			kind = "bar"
 		}
 	}
-	p := &hostLines{kind: kind, names: names, out: w.Stderr, width: w.errWidth(), ascii: !unicodeHere(w), rows: make([]string, len(names))}
+	p := &hostLines{kind: kind, names: names, out: w.Stderr, width: w.errWidth(), height: w.ErrHeight, ascii: !unicodeHere(w), rows: make([]string, len(names))}
 	for _, n := range names {
 		p.pad = max(p.pad, len(n))
 	}
@@ -44,7 +45,9 @@ type hostLines struct {
 	pad   int
 	out   io.Writer
 	width func() int
-	ascii bool
+	// height is that of the terminal; nil where it is not known.
+	height func() int
+	ascii  bool
 
 	mu    sync.Mutex
 	rows  []string
@@ -138,7 +141,7 @@ func (h *hostRow) Remark(text string) {
 	h.p.draw()
 }
 
-func (h *hostRow) End() { h.set("ended", true) }
+func (h *hostRow) End() { h.set(rowEnded, true) }
 
 func (h *hostRow) set(text string, now bool) {
 	h.p.mu.Lock()
@@ -158,18 +161,49 @@ func (p *hostLines) clear() {
 	p.shown = 0
 }
 
+// rowEnded is the row of a host that is done with.
+const rowEnded = "ended"
+
+// fitting are the rows that a terminal has room for, and how many it has none for: nobody
+// can go up beyond its first line. Those of hosts that have ended go first.
+func (p *hostLines) fitting() (rows []int, more int) {
+	var over []int
+	for i, row := range p.rows {
+		if row == rowEnded {
+			over = append(over, i)
+		} else {
+			rows = append(rows, i)
+		}
+	}
+	rows = append(rows, over...)
+	room := len(rows)
+	if p.height != nil && p.height() > 0 {
+		room = max(1, p.height()-2)
+	}
+	if len(rows) > room {
+		rows, more = rows[:room], len(rows)-room
+	}
+	slices.Sort(rows)
+	return rows, more
+}
+
 func (p *hostLines) draw() {
 	p.last = time.Now()
 	var b strings.Builder
-	for i, row := range p.rows {
-		line := fmt.Sprintf("  %-*s %s", p.pad, p.names[i], row)
+	rows, more := p.fitting()
+	for _, i := range rows {
+		line := fmt.Sprintf("  %-*s %s", p.pad, p.names[i], p.rows[i])
 		if r := []rune(line); len(r) >= p.width() {
 			line = string(r[:max(1, p.width()-2)]) + "…"
 		}
 		b.WriteString(p.plain(line) + "\n")
 	}
+	p.shown = len(rows)
+	if more > 0 {
+		b.WriteString(p.plain(fmt.Sprintf("  … and %s more\n", words.Plural(more, "host"))))
+		p.shown++
+	}
 	fmt.Fprint(p.out, b.String())
-	p.shown = len(p.rows)
 }
 
 func (p *hostLines) plain(s string) string { return barText(s, p.ascii) }

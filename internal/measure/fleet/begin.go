@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 )
 
@@ -62,7 +63,11 @@ func (h *Host) Begin(ctx context.Context, q Request, study map[string][]byte, di
 	if err == nil {
 		return nil
 	}
-	failed := h.failed("starting the run", out, err)
+	return h.unstarted(h.failed("starting the run", out, err), out)
+}
+
+// unstarted says why a program that was brought there was not executed.
+func (h *Host) unstarted(failed error, out child.Output) error {
 	var e *Error
 	if errors.As(failed, &e) && strings.Contains(string(out.Stderr), "/"+programName+": Permission denied") {
 		e.What = "the program that was brought there may not be executed: " + lastLine(string(out.Stderr))
@@ -168,12 +173,14 @@ func (h *Host) Clean(ctx context.Context, all bool) (lines []string, err error) 
 	if all {
 		more = " --unfetched"
 	}
-	// A folder without a program is of a copy that was cut off: no run was in it.
-	text := `cd "$base" 2>/dev/null || exit 0; status=0; for d in *; do if [ "$(cat "$d/` + ledgerName + `" 2>/dev/null)" = "$d" ]; then ` +
-		`if [ -x "$d/` + programName + `" ]; then "$base/$d/` + programName + `" ` + FarCommand + ` ` + VerbClean + ` "$base/$d"` + more + ` || status=1; ` +
+	// A folder in which no run's process was is of a copy that was cut off. What can't be
+	// executed any more, as on a file system that is noexec by now, is no such one.
+	text := `echo ` + marker + `; cd "$base" 2>/dev/null || exit 0; status=0; for d in *; do if [ "$(cat "$d/` + ledgerName + `" 2>/dev/null)" = "$d" ]; then ` +
+		`if [ -x "$d/` + programName + `" ] || [ -e "$d/` + processName + `" ]; then "$base/$d/` + programName + `" ` + FarCommand + ` ` + VerbClean + ` "$base/$d"` + more + ` || status=1; ` +
 		`else rm -rf "$d" && echo "removed $base/$d" || status=1; fi; fi; done; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; exit $status`
 	out, err := h.run(ctx, cleanLimit, nil, text)
-	for line := range strings.Lines(string(out.Stdout)) {
+	_, done, _ := strings.Cut(string(out.Stdout), marker+"\n") // a login may print something before
+	for line := range strings.Lines(done) {
 		lines = append(lines, harmless.Text(strings.TrimRight(line, "\n")))
 	}
 	if err != nil {

@@ -39,7 +39,7 @@ func (h *Host) Follow(ctx context.Context, record *os.Root, log *os.File) (*Over
 	quiet := time.AfterFunc(silence, cancel)
 	defer quiet.Stop()
 	p, err := child.Start(ctx, child.Command{Argv: h.argv("--", h.Host, h.script("echo "+marker+"; "+h.program(VerbSend))),
-		Stdin: bytes.NewReader(ask), Stdout: w, Leaves: true})
+		Env: asksNobody(), Stdin: bytes.NewReader(ask), Stdout: w, Leaves: true})
 	if err != nil {
 		return nil, err
 	}

@@ -163,6 +163,9 @@ func (h *Here) Begin() (end func(exit int) error, err error) {
 	if _, err := lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
 		return nil, err
 	}
+	if err := h.settle(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	return func(exit int) error {
 		defer lock.Close()
 		if err := os.WriteFile(h.path(endName+".new"), []byte(strconv.Itoa(exit)+"\n"), 0o600); err != nil {
@@ -227,8 +230,25 @@ func (h *Here) Stop() error {
 	if pid <= 0 {
 		return nil
 	}
-	if err := unix.Kill(pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
+	err := h.signal(pid)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// signal sends SIGTERM to the run's process, and to no other that has its number by now.
+func (h *Here) signal(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	switch {
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // before Linux 5.3, or where it is kept from us
+		return unix.Kill(pid, unix.SIGTERM)
+	case err != nil:
 		return err
 	}
-	return nil
+	defer unix.Close(fd)
+	if h.Process() != pid {
+		return nil
+	}
+	return unix.PidfdSendSignal(fd, unix.SIGTERM, nil, 0)
 }

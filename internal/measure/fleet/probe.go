@@ -99,11 +99,12 @@ func (h *Host) noSudo(said string) error {
 	}
 	e := &Error{Host: h.Name}
 	switch {
-	case strings.Contains(said, "sudo: not found"), strings.Contains(said, "sudo: command not found"), strings.Contains(said, "sudo: No such file"):
+	case strings.Contains(said, "sudo: not found"), strings.Contains(said, "sudo: command not found"), strings.Contains(said, "sudo: No such file"), strings.Contains(said, "'sudo': No such file"):
 		e.What, e.Advice = "there is no sudo, by which --become would become root", "log in as root, or leave --become out: what needs root is then not measured"
-	case strings.Contains(said, "password is required"), strings.Contains(said, "a terminal is required"), strings.Contains(said, "you must have a tty"):
+	case strings.Contains(said, "password is required"), strings.Contains(said, "authentication is required"), // sudo-rs
+		strings.Contains(said, "a terminal is required"), strings.Contains(said, "you must have a tty"):
 		e.What, e.Advice = "sudo asks for a password, and nobody is there to type it", "allow this user `sudo -n` (NOPASSWD in sudoers), or leave --become out: what needs root is then not measured"
-	case strings.Contains(said, "not in the sudoers file"), strings.Contains(said, "is not allowed to"):
+	case strings.Contains(said, "not in the sudoers file"), strings.Contains(said, "is not allowed to"), strings.Contains(said, "may not run sudo"), strings.Contains(said, "afraid I can"): // sudo-rs
 		e.What, e.Advice = "this user may not use sudo", "allow it in sudoers, or leave --become out: what needs root is then not measured"
 	default:
 		return nil

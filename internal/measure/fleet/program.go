@@ -116,6 +116,16 @@ func readProgram(path, arch string) (*Program, error) {
 	return &Program{Path: path, Arch: arch, Size: n, Digest: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
+// Version is what the program that was brought there says of itself.
+func (h *Host) Version(ctx context.Context) (string, error) {
+	out, err := h.run(ctx, askLimit, nil, `echo `+marker+`; "$base/`+h.id+`/`+programName+`" version`)
+	if err != nil {
+		return "", h.unstarted(h.failed("starting the program", out, err), out)
+	}
+	_, said, _ := strings.Cut(string(out.Stdout), marker+"\n")
+	return strings.TrimSpace(said), nil
+}
+
 // copyLimit is how long the program may take to the host: 100 MB at 100 kB/s.
 const copyLimit = 20 * time.Minute
 

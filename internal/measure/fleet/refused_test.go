@@ -85,6 +85,22 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
+// What was brought there says its version, whatever the login prints; or that it can't be
+// started.
+func TestVersion(t *testing.T) {
+	h, _ := beyond(t, "echo Welcome")
+	require.NoError(t, bring(t, h, "#!/bin/sh\n[ $1 = version ] && echo plimsoll 1.2.0\n"))
+	if said, err := h.Version(t.Context()); err != nil || said != "plimsoll 1.2.0" {
+		t.Errorf("%q, %v", said, err)
+	}
+	h, _ = beyond(t, "")
+	require.NoError(t, bring(t, h, "\x7fELF is what it begins with\n"))
+	var e *Error
+	if _, err := h.Version(t.Context()); !errors.As(err, &e) || !strings.HasPrefix(e.What, "starting the program failed there") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A login that greets is in the way of nothing.
 func TestGreeting(t *testing.T) {
 	for _, login := range []string{"echo Welcome to this host", "printf Welcome"} {

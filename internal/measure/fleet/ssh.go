@@ -29,12 +29,20 @@ type SSH struct {
 	Dir string
 }
 
+// mostOfDir is how long the path may be in which the folder of the sockets is made: the
+// kernel takes 107 bytes, of which the folder and a host's number take some 20, and ssh 17
+// for the name that a socket has at first.
+const mostOfDir = 64
+
 // NewSSH finds ssh and makes a private folder for its connections: below the
 // user's runtime directory, since a socket's path must be short.
 func NewSSH(look func(string) (string, error), runtimeDir string) (*SSH, error) {
 	path, err := look("ssh")
 	if err != nil {
 		return nil, fmt.Errorf("there is no ssh on the PATH: %w", err)
+	}
+	if len(runtimeDir) > mostOfDir {
+		runtimeDir = ""
 	}
 	dir, err := os.MkdirTemp(runtimeDir, "plim-") // 0700
 	if err != nil && runtimeDir != "" {
@@ -65,7 +73,7 @@ func (s *SSH) Host(t Target, n int, id string) *Host { return &Host{Target: t, s
 func (h *Host) argv(more ...string) []string {
 	argv := []string{h.ssh.Path,
 		"-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "RequestTTY=no",
-		"-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes",
+		"-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none",
 		"-o", "ConnectTimeout=" + seconds(connectLimit), "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
 		"-o", "ControlMaster=auto", "-o", "ControlPath=" + h.socket(), "-o", "ControlPersist=" + seconds(lingering)}
 	if h.User != "" {
@@ -93,24 +101,28 @@ func (h *Host) script(text string) string {
 	}
 	become := ""
 	if h.Become {
-		become = "env LC_ALL=C sudo -n -H "
+		become = "env LC_ALL=C env sudo -n -H " // the second says in English that there is no sudo
 	}
 	return "exec " + become + "sh -c '" + where + text + "'"
 }
 
 // where says to a script which folder is ours. The umask is that of a private
 // folder.
-const where = `umask 077; LC_ALL=C; export LC_ALL; base="${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll/hosts"; `
+const where = `umask 077; LC_ALL=C; export LC_ALL; case "${XDG_CACHE_HOME:-}" in /*) base="$XDG_CACHE_HOME";; *) base="$HOME/.cache";; esac; base="$base/plimsoll/hosts"; `
 
 // run runs a script there to its end.
 func (h *Host) run(ctx context.Context, limit time.Duration, stdin io.Reader, text string) (child.Output, error) {
-	return child.Run(ctx, child.Command{Argv: h.argv("--", h.Host, h.script(text)), Stdin: stdin, Limit: limit, Leaves: true})
+	return child.Run(ctx, child.Command{Argv: h.argv("--", h.Host, h.script(text)), Env: asksNobody(), Stdin: stdin, Limit: limit, Leaves: true})
 }
+
+// asksNobody is our environment, by which no ssh opens a window for a password. A jump host
+// is reached by an ssh of its own, which gets none of our options.
+func asksNobody() []string { return append(os.Environ(), "SSH_ASKPASS_REQUIRE=never") }
 
 // Close closes the connection, where there is one.
 func (h *Host) Close(ctx context.Context) {
 	if _, err := os.Lstat(h.socket()); err == nil {
 		// It may have gone by itself.
-		_, _ = child.Run(ctx, child.Command{Argv: h.argv("-O", "exit", "--", h.Host), Limit: 10 * time.Second})
+		_, _ = child.Run(ctx, child.Command{Argv: h.argv("-O", "exit", "--", h.Host), Env: asksNobody(), Limit: 10 * time.Second})
 	}
 }

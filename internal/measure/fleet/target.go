@@ -66,7 +66,7 @@ func ParseTarget(given string) (Target, error) {
 	var t Target
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
 		if t.User, rest = rest[:i], rest[i+1:]; !IsUser(t.User) {
-			return bad("the user's name may hold letters, digits, '.', '_' and '-'")
+			return bad("the user's name may hold letters, digits, '.', '_', '-', '+' and '@'")
 		}
 	}
 	port := ""
@@ -96,8 +96,9 @@ func ParseTarget(given string) (Target, error) {
 func IsPort(n int) bool { return n > 0 && n < 1<<16 }
 
 // IsUser says whether ssh can be told to log in as this user: nothing that it
-// could take for an option, or that its configuration would expand.
-func IsUser(s string) bool { return isWord(s, "._-") }
+// could take for an option, or that its configuration would expand. Of a directory's
+// users the name is often that of a mailbox.
+func IsUser(s string) bool { return isWord(s, "._-+@") }
 
 // IsHost says whether a word can be a host of ssh's: see IsUser.
 func IsHost(s string) bool { return isWord(s, "._-:") }

@@ -20,8 +20,9 @@ import (
 
 // TestTutorials does what the tutorials say, on the engines of this machine:
 // each ```sh block is a script of a shell that ends at the first command that
-// fails, and the words of a ```text block below it must be in what came out.
-// Numbers are not compared, nor is their order; a line "status N" is.
+// fails, begun in the directory where the block above it ended, and the words of
+// a ```text block below it must be in what came out. Numbers are not compared, nor
+// is their order; a line "status N" is.
 //
 // What a page says to the test stands in it, where readers of the file see it:
 //
@@ -61,6 +62,7 @@ func TestTutorials(t *testing.T) {
 type shell struct {
 	*subject
 	bin string
+	at  string // where the next block begins
 	ran int
 }
 
@@ -84,6 +86,7 @@ func newShell(t *testing.T, state string) *shell {
 	require.NoError(t, os.WriteFile(filepath.Join(s.bin, "plimsoll"), fmt.Appendf(nil, wrapper, real), 0o755))
 	s.out = filepath.Join(dir, "work")
 	require.NoError(t, os.MkdirAll(s.out, 0o755))
+	s.at = s.out
 	return s
 }
 
@@ -145,9 +148,10 @@ func (s *shell) follow(path string, f fence, below []fence) {
 	flags, _ := f.note("tested with")
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-euc", f.text)
-	cmd.Dir = s.out
-	cmd.Env = append(s.env(), "PATH="+s.bin+":"+os.Getenv("PATH"), "PLIMSOLL_TESTED_WITH="+flags, "NO_COLOR=1")
+	went := filepath.Join(filepath.Dir(s.out), "went")
+	cmd := exec.CommandContext(ctx, "sh", "-euc", f.text+`pwd >"$PLIMSOLL_TESTED_WENT"`)
+	cmd.Dir = s.at
+	cmd.Env = append(s.env(), "PATH="+s.bin+":"+os.Getenv("PATH"), "PLIMSOLL_TESTED_WITH="+flags, "PLIMSOLL_TESTED_WENT="+went, "NO_COLOR=1")
 	// Interrupted it cleans up: the whole group, for it is the shell's child.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
@@ -161,6 +165,9 @@ func (s *shell) follow(path string, f fence, below []fence) {
 	if err != nil {
 		s.t.Fatalf("%s:%d: %v\n%s\n%s", path, f.line, err, f.text, said.String())
 	}
+	at, err := os.ReadFile(went)
+	require.NoError(s.t, err)
+	s.at = strings.TrimSpace(string(at))
 	if len(below) == 0 || below[0].lang != "text" {
 		return
 	}

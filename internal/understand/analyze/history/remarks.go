@@ -69,11 +69,14 @@ func (h *History) gaps(add func(code, level, advice, format string, a ...any)) {
 		if g.lost {
 			code, level, advice = "lost", "warn", "plimsoll engines says what is usable here, and why not"
 		}
-		more := ""
+		more, verb := "", "have"
+		if len(list) == 1 {
+			verb = "has"
+		}
 		if len(list) > maxNamed {
 			list, more = list[:maxNamed], fmt.Sprintf(" and %d more", len(list)-maxNamed)
 		}
-		add(code, level, advice, "%s in %s: %s%s have no value", g.why, g.runs, strings.Join(list, ", "), more)
+		add(code, level, advice, "%s in %s: %s%s %s no value", g.why, g.runs, strings.Join(list, ", "), more, verb)
 	}
 }
 

@@ -80,14 +80,14 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
-				return buildable(w), cobra.ShellCompDirectiveNoFileComp
+				return buildable(w), cobra.ShellCompDirectiveDefault // or a directory
 			case 1, 2:
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return completeBuildLevels(w, f.engine, args[0], typed)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -111,9 +111,9 @@ run nothing is measured: its answer is told again, in another format perhaps.`,
 // completesEngines lets a shell complete --engine with the engines that run builds of
 // the program that stands on the line.
 func completesEngines(c *cobra.Command, w World) {
-	_ = c.RegisterFlagCompletionFunc("engine", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	completes(c, "engine", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return running(w, args), cobra.ShellCompDirectiveNoFileComp
-	}) // it fails only for a flag that is not there
+	})
 }
 
 // running are the engines that can run a build of the first argument, or of any

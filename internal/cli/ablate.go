@@ -32,6 +32,7 @@ type ablateFlags struct {
 
 func ablateCommand(w World) *cobra.Command {
 	f := ablateFlags{printing: printing{format: "text"}, blocks: 20, mechanisms: []string{study.AllMechanisms}}
+	levels := completeEngine(w, realEngine)
 	c := &cobra.Command{
 		Use:   "ablate ENGINE [WORKLOAD] [NAME=LEVEL…]",
 		Short: "Show what each mechanism of an engine costs, by taking it away",
@@ -61,15 +62,16 @@ engines ENGINE lists; a study asks for the same by the key ablate.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
 				return ablatable(w), cobra.ShellCompDirectiveNoFileComp
 			case 1:
 				names, _ := completeWorkloads(nil, nil, "")
-				return names, cobra.ShellCompDirectiveNoFileComp
+				more, directive := levels(c, args, typed)
+				return append(names, more...), directive
 			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return levels(c, args, typed)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := f.study(args)
@@ -96,6 +98,14 @@ engines ENGINE lists; a study asks for the same by the key ablate.`,
 	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and set what the timeline says beside it, in the record too (root; workload hello)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
 	f.addTurn(c)
+	completes(c, "mechanism", completeMechanisms(w))
+	completesMeasured(c, func(args []string) string {
+		if len(args) == 0 {
+			return lifeCycle
+		}
+		return ablatedBy(args).workload
+	})
+	completesFolders(c, "record")
 	return c
 }
 

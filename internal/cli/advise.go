@@ -49,7 +49,8 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
   plimsoll advise result --profile web --weight latency-p99=6 --require rootless
   plimsoll advise results/ --profile faas
   plimsoll advise result --profile ./mine.yaml --format json`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			all, err := f.hosts.byHost(dirs)
 			if err != nil {
@@ -72,7 +73,9 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 	fl.StringVar(&f.features, "features", "", "a feature table (default: features.json of the run)")
 	f.add(c, report.Advice.Formats()...)
 	f.hosts.addBy(c)
-	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
+	completes(c, "profile", cobra.FixedCompletions(profile.Names(), cobra.ShellCompDirectiveDefault))
+	completes(c, "require", completeWords(advise.Words()...))
+	completesPaths(c, []string{"json"}, "features")
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/agent"
 	"plimsoll/internal/measure/storage"
 )
@@ -75,6 +76,9 @@ to the machine that measures. --list shows which counters are here. SIGINT ends 
 	c.Flags().Float64Var(&o.hz, "collect", 2, "how often a second the machine is sampled during a trial; 0 is never")
 	c.Flags().BoolVar(&o.list, "list", false, "show which counters this machine has, and end")
 	formatFlag(c, &o.format, "text", "json")
+	completes(c, "source", completeWords(lists.Map(storage.Sources, func(s storage.Source) string { return s.Name + "\t" + s.Title })...))
+	completesFolders(c, "identity")
+	completesPaths(c, nil, "cert", "key")
 	return c
 }
 

@@ -46,7 +46,7 @@ func (f *betweenFlags) add(c *cobra.Command, w World, budget string) {
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
 	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
 	f.addTurn(c)
-	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
+	completes(c, "workload", completeWorkloads)
 	completesEngines(c, w)
 	completesMetric(c)
 }
@@ -78,11 +78,11 @@ machine could not tell.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return buildable(w), cobra.ShellCompDirectiveNoFileComp
 			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return completeBuildLevels(w, f.engine, args[0], typed)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.resumed != "" {
@@ -109,6 +109,8 @@ machine could not tell.`,
 	fl.StringVar(&f.keep, "keep", "", "directory of the search with its records (default plimsoll-bisect-TIME-PROGRAM)")
 	fl.StringVar(&f.resumed, "resume", "", "go on with the search in this directory, or print what it found")
 	fl.BoolVar(&f.trust, "trust-record", false, "go on with a search that belongs to another user: what it says is executed")
+	completesFolders(c, "repo", "keep", "resume")
+	completesPaths(c, nil, "program")
 	c.AddCommand(bisectStepCommand(w))
 	return c
 }

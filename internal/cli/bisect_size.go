@@ -74,10 +74,10 @@ func sized(kind bisection.Kind, builds []record.Build) (f bisection.Finding, why
 
 // completesMetric lets a shell complete the metric that decides.
 func completesMetric(c *cobra.Command) {
-	_ = c.RegisterFlagCompletionFunc("metric", func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
+	completes(c, "metric", func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
 		for _, m := range decidingMetrics() {
 			all = append(all, metricWord(m))
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
-	}) // it fails only for a flag that is not there
+	})
 }

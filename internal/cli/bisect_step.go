@@ -46,6 +46,15 @@ git bisect run. With --metric size the sizes of the files decide: nothing is mea
 			}
 			return nil
 		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			switch {
+			case len(args) == 0:
+				return buildable(w), cobra.ShellCompDirectiveNoFileComp
+			case len(args) < 4:
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return completeBuildLevels(w, f.engine, args[0], typed)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			verdict, err := f.step(c.Context(), w, args, alpha, dir, c.Flags())
 			switch {
@@ -62,6 +71,7 @@ git bisect run. With --metric size the sizes of the files decide: nothing is mea
 	f.add(c, w, "the time that it may take")
 	c.Flags().StringVar(&alpha, "error", alpha, "the chance of a wrong decision of this step")
 	c.Flags().StringVarP(&dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-bisect-PROGRAM)")
+	completesFolders(c, "record")
 	return c
 }
 

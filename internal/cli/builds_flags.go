@@ -44,7 +44,9 @@ func (f *measuredBuilds) addMeasured(c *cobra.Command, w World, metrics, budget 
 	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
 	fl.StringVarP(&f.dir, "record", "d", "", fmt.Sprintf("directory of the record (default plimsoll-run-TIME-%s-PROGRAM)", c.Name()))
 	f.addTurn(c)
-	_ = c.RegisterFlagCompletionFunc("workload", completeWorkloads) // it fails only for a flag that is not there
+	completes(c, "workload", completeWorkloads)
+	completesMeasured(c, func([]string) string { return f.workload })
+	completesFolders(c, "record")
 	completesEngines(c, w)
 }
 

@@ -26,7 +26,7 @@ func (f *farCleaning) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.on, "on", "", "clean up on other hosts, which ssh reaches: ssh://[USER@]HOST[:PORT],… or file:HOSTS.yaml[#GROUP,…]")
 	c.Flags().BoolVar(&f.become, "become", false, "with --on: become root there by sudo, as the run did")
 	c.Flags().BoolVar(&f.unfetched, "unfetched", false, "with --on: remove records that nobody has fetched, too")
-	_ = c.RegisterFlagCompletionFunc("on", completeOn(nil)) // it fails only for a flag that is not there
+	completes(c, "on", completeOn(nil))
 }
 
 // here says whether it is this machine that is to be cleaned up.

@@ -14,12 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/document"
 )
 
 // World is everything that comes from outside, so that tests can drive the
@@ -115,6 +117,12 @@ const (
 	statusPrefix        = "plimsoll: "
 )
 
+// helpWidth is how wide the texts of --help are written.
+const helpWidth = 84
+
+// statusText is all of them for who reads --help; the README and the manual have it too.
+const statusText = "Exit statuses: 0 done; 1 error; 2 wrong usage or study; 3 a gate failed; 4 could not tell; 5 nothing here can be measured; 6 done, but some trials failed; 130 interrupted, can be resumed."
+
 // exitError is an error with its exit status and, where there is one, what to
 // do about it.
 type exitError struct {
@@ -207,7 +215,9 @@ func Root(w World) *cobra.Command {
 		Short: "Measure container engines side by side on this machine, and say why they differ",
 		Long: `Plimsoll measures container engines side by side on your own machine, on equal
 terms and in interleaved order, against the same files run without an engine
-(native) and against the least that the kernel can do (floor).`,
+(native) and against the least that the kernel can do (floor).
+
+` + strings.Join(document.Wrap(statusText, helpWidth, ""), "\n"),
 		Example: `  plimsoll engines             what can be measured here
   plimsoll run                 measure it, in about a minute
   plimsoll report DIR          look at the result again`,

@@ -56,7 +56,8 @@ status 4 says that it could not tell.`,
   plimsoll compare run-1 --env crun --env runc
   plimsoll compare results-before/ results-after/
   plimsoll compare results/ --env crun --env runc`,
-		Args: cobra.RangeArgs(1, 2),
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			if done, err := f.onHosts(w, dirs); done || err != nil {
 				return err
@@ -100,8 +101,14 @@ status 4 says that it could not tell.`,
 	fl.Float64Var(&f.quantile, "quantile", 0, "compare this quantile too, in per cent: 95 needs 72 values on either side, 99 needs 368")
 	fl.StringVar(&f.delta, "delta", "", "the smallest difference that matters (default: the study's, 1%)")
 	f.hosts.addBy(c)
-	f.gateFlags.add(fl)
+	f.gateFlags.add(c)
 	fl.StringVar(&f.noise, "noise", "", "refuse thresholds under the noise floor in this file, from plimsoll selftest --format json")
+	completes(c, "env", fromRuns(environmentsOf))
+	completes(c, "filter", completeFilter)
+	completes(c, "row", fromRuns(factorsOfRun, cellFactors...))
+	completes(c, "col", fromRuns(factorsOfRun, cellFactors...))
+	completesFolders(c, "history")
+	completesPaths(c, []string{"json"}, "noise")
 	return c
 }
 

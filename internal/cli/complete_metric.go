@@ -13,7 +13,7 @@ import (
 // the command line have values of, else with those of the life cycle, which every run
 // has.
 func completesMetrics(c *cobra.Command) {
-	_ = c.RegisterFlagCompletionFunc("metric", func(_ *cobra.Command, dirs []string, _ string) (all []string, _ cobra.ShellCompDirective) {
+	completes(c, "metric", func(_ *cobra.Command, dirs []string, _ string) (all []string, _ cobra.ShellCompDirective) {
 		seen := map[string]bool{}
 		add := func(m record.Metric) {
 			if !seen[m.ID] {
@@ -38,7 +38,7 @@ func completesMetrics(c *cobra.Command) {
 			}
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
-	}) // it fails only for a flag that is not there
+	})
 }
 
 // metricWord is a metric as a shell completes it, with what it is.

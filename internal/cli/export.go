@@ -30,7 +30,8 @@ there already is replaced. docs/queries.md has queries.`,
   plimsoll export results/ --format parquet --partitioned -o lake
   plimsoll export plimsoll-run-1 --format benchfmt -o run.txt
   plimsoll export plimsoll-run-1 --format hyperfine --metric startup -o run.json`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if partitioned {
 				return exportPartitioned(w, args, format, output, opts)
@@ -57,6 +58,7 @@ there already is replaced. docs/queries.md has queries.`,
 	completesMetrics(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output; with --partitioned, the folder")
 	c.Flags().BoolVar(&partitioned, "partitioned", false, "write runs, or folders of runs, into a folder by study, host and date (with --format parquet and -o)")
+	completesPaths(c, nil, "output")
 	return c
 }
 

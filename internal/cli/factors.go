@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/understand/analyze"
@@ -11,7 +13,7 @@ import (
 func factorsCommand(w World) *cobra.Command {
 	var opts factors.Options
 	var several hostFlags
-	format, ascii := "text", false
+	p := printing{format: "text"}
 	c := &cobra.Command{
 		Use:   "factors DIR...",
 		Short: "Show what matters most: how much of a run's variance each factor explains",
@@ -26,7 +28,8 @@ something else on one host than on another.`,
   plimsoll factors plimsoll-run-1 --workload sqlite --metric time
   plimsoll factors plimsoll-run-1 --engine docker,podman --format json
   plimsoll factors results/`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, args []string) error {
 			groups, err := several.byHost(args)
 			if err != nil {
@@ -37,7 +40,7 @@ something else on one host than on another.`,
 				if err != nil {
 					return err
 				}
-				return report.HostFactors.Write(w.Stdout, format, all, looks(w, ascii))
+				return tell(w, &p, report.HostFactors, all)
 			}
 			if len(args) > 1 {
 				return withHint(fail(Usage, "%d runs of one host are given, and the factors of one run are found", len(args)), "plimsoll factors %s", args[0])
@@ -50,16 +53,17 @@ something else on one host than on another.`,
 			if err != nil {
 				return err
 			}
-			return report.WriteFactors(w.Stdout, format, res, all, looks(w, ascii))
+			return p.show(w, func(out io.Writer, o report.Options) error { return report.WriteFactors(out, p.format, res, all, o) })
 		},
 	}
-	formatFlag(c, &format, report.FactorFormats()...)
+	p.add(c, report.FactorFormats()...)
 	c.Flags().StringVar(&opts.Workload, "workload", "", "only this workload, or this choice of its parameters (default: all, one after the other)")
 	c.Flags().StringVar(&opts.Metric, "metric", "", "the metric (default: each workload's first)")
 	completesMetrics(c)
+	completes(c, "workload", fromRuns(workloadsOf))
 	c.Flags().StringSliceVar(&opts.Engines, "engine", nil, "only the environments of these engines, e.g. to make the matrix complete")
+	completes(c, "engine", fromRuns(enginesOf))
 	several.addBy(c)
-	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
 	return c
 }
 

@@ -23,7 +23,7 @@ import (
 // figuresFlag is --figures: a study, or one figure of it.
 func figuresFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "figures", "", "print or draw the published figures of this study, this run's beside them; STUDY/FIGURE picks one, and a .yaml file brings its own")
-	_ = c.RegisterFlagCompletionFunc("figures", cobra.FixedCompletions(figures.Names(), cobra.ShellCompDirectiveDefault)) // it fails only for a flag that is not there
+	completes(c, "figures", cobra.FixedCompletions(figures.Names(), cobra.ShellCompDirectiveDefault))
 }
 
 // figuresNamed are those that the flag names.

@@ -37,7 +37,8 @@ which of them a claim holds.`,
   plimsoll findings part-1 part-2 --study baresi2024
   plimsoll findings results/
   plimsoll findings plimsoll-run-1 --study ./my-claims.yaml --format json`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			all, err := f.hosts.byHost(dirs)
 			if err != nil {
@@ -59,7 +60,9 @@ which of them a claim holds.`,
 	fl.StringVar(&f.features, "features", "", "a feature table from plimsoll features (default: features.json in a DIR)")
 	fl.StringVar(&f.claim, "claim", "", "only this claim, with all of its pairs")
 	f.hosts.addBy(c)
-	_ = c.RegisterFlagCompletionFunc("study", completeStudies) // it fails only for a flag that is not there
+	completes(c, "study", completeStudies)
+	completes(c, "claim", fromRuns(claimsOfRun))
+	completesPaths(c, []string{"json"}, "features")
 	return c
 }
 

@@ -40,7 +40,7 @@ func formatFlag(c *cobra.Command, value *string, words ...string) {
 // choiceFlag adds a flag that takes one of a few words.
 func choiceFlag(c *cobra.Command, value *string, name, usage string, words ...string) {
 	c.Flags().Var(choice{value, words}, name, usage)
-	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	completes(c, name, completeWords(words...))
 }
 
 // completeStudies completes the name of a bundled study, or a file.

@@ -69,9 +69,10 @@ more processors, because one waits for the other.`,
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-floor)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
 	f.addTurn(c)
-	_ = c.RegisterFlagCompletionFunc("mechanism", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	completes(c, "mechanism", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kernelMechanisms(), cobra.ShellCompDirectiveNoFileComp
 	})
+	completesFolders(c, "record")
 	return c
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/gate"
@@ -20,13 +20,15 @@ type gateFlags struct {
 	failures                string
 }
 
-func (f *gateFlags) add(fl *pflag.FlagSet) {
+func (f *gateFlags) add(c *cobra.Command) {
+	fl := c.Flags()
 	fl.StringVar(&f.failAbove, "fail-above", "", "gate: fail if a metric is worse by more than this, such as 5%")
 	fl.StringVar(&f.file, "thresholds", "", "gate: a YAML file with thresholds by metric, workload and environment")
 	fl.BoolVar(&f.strict, "strict", false, "gate: exit with status 4 if it cannot tell")
 	fl.StringVar(&f.failures, "allow-failures", "", "gate: let up to this share more of a cell's trials fail than in BASE (default 5%)")
 	fl.BoolVar(&f.missing, "allow-missing", false, "gate: pass even if NEW lacks what BASE has")
 	fl.BoolVar(&f.unlike, "unlike", false, "gate even between different machines or protocols")
+	completesPaths(c, yamlEndings, "thresholds")
 }
 
 // thresholds puts the gate together; nil where none is asked for.

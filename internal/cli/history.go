@@ -45,7 +45,8 @@ any series is for the worse, or where the last run has lost a value. With
   plimsoll history results --filter environment=podman,docker --filter metric=startup,create
   plimsoll history results --fail-on-change --format json -o history.json
   plimsoll history results --format svg -o history.svg`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFolders,
 		RunE: func(c *cobra.Command, dirs []string) error {
 			if !isPicture(f.format) {
 				if err := misplaced(c, f.format); err != nil {
@@ -80,6 +81,7 @@ any series is for the worse, or where the last run has lost a value. With
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the permutations")
 	fl.BoolVar(&f.gate, "fail-on-change", false, "gate: fail if the last change of a series is for the worse")
 	fl.BoolVar(&f.strict, "strict", false, "gate: exit with status 4 if it cannot tell")
+	completes(c, "filter", completeFilter)
 	return c
 }
 

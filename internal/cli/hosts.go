@@ -38,17 +38,7 @@ func (f *hostFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.against, "against", "", "with several hosts: what environments are held against, a baseline or an environment (default: the first of native, floor and host that ran, else the first environment)")
 	c.Flags().BoolVar(&f.each, "each", false, "print several runs one after the other, from however many hosts they are")
 	choiceFlag(c, &f.published, "published", "print the published values of a study on several hosts in place of runs", published.RawSources()...)
-	_ = c.RegisterFlagCompletionFunc("against", func(_ *cobra.Command, dirs []string, _ string) (all []string, _ cobra.ShellCompDirective) {
-		all = append(all, analyze.Baselines...)
-		for _, dir := range dirs {
-			if r, err := record.Open(dir); err == nil {
-				for _, e := range r.Run().Environments {
-					all = append(all, e.ID)
-				}
-			}
-		}
-		return analyze.Distinct(all), cobra.ShellCompDirectiveNoFileComp
-	}) // it fails only for a flag that is not there
+	completes(c, "against", fromRuns(environmentsOf, analyze.Baselines...))
 }
 
 // runsOf are the runs that dirs name, if they are of several hosts: each is a run or a

@@ -113,10 +113,11 @@ func imageList(w World) *cobra.Command {
 func imageShow(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
-		Use:     "show NAME",
-		Short:   "Show what an image is made of, and which formats it is available in",
-		Args:    cobra.ExactArgs(1),
-		Example: "  plimsoll image show debian",
+		Use:               "show NAME",
+		ValidArgsFunction: completeImages,
+		Short:             "Show what an image is made of, and which formats it is available in",
+		Args:              cobra.ExactArgs(1),
+		Example:           "  plimsoll image show debian",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := newSetting(w)
 			if err != nil {
@@ -186,8 +187,9 @@ func imageBuild(w World) *cobra.Command {
 	format := "text"
 	as := string(image.Directory)
 	c := &cobra.Command{
-		Use:   "build NAME",
-		Short: "Build an image in one of the engines' formats, and say where it is",
+		Use:               "build NAME",
+		ValidArgsFunction: completeImages,
+		Short:             "Build an image in one of the engines' formats, and say where it is",
 		Long: `Builds an image of the catalogue and packs it in a format. Images made from the
 distribution's packages (debian, ubuntu-base, toolbox) need root, debootstrap and
 the apt sources of this machine the first time; what is done goes to standard
@@ -237,8 +239,9 @@ func printBuilt(w World, format string, im image.Image, as, path string) error {
 func imagePull(w World) *cobra.Command {
 	format, mirror := "text", ""
 	c := &cobra.Command{
-		Use:   "pull REF",
-		Short: "Fetch an image, or a newer version of it, from its registry",
+		Use:               "pull REF",
+		ValidArgsFunction: completeImages,
+		Short:             "Fetch an image, or a newer version of it, from its registry",
 		Long: `Fetches an image from its registry into the store. REF is a reference, or a name
 of the catalogue that stands for one (alpine, ubuntu, centos). A run fetches what
 is missing by itself, but takes what is here as it is: only this command looks
@@ -274,10 +277,11 @@ for a newer one. The record of a run names the digest.`,
 
 func imageRemove(w World) *cobra.Command {
 	return &cobra.Command{
-		Use:     "rm NAME...",
-		Short:   "Remove images from the store, in every format",
-		Args:    cobra.MinimumNArgs(1),
-		Example: "  plimsoll image rm toolbox",
+		Use:               "rm NAME...",
+		ValidArgsFunction: completeImages,
+		Short:             "Remove images from the store, in every format",
+		Args:              cobra.MinimumNArgs(1),
+		Example:           "  plimsoll image rm toolbox",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := newSetting(w)
 			if err != nil {

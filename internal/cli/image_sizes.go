@@ -57,7 +57,8 @@ here is each of them:
   saved        the archive that the engine's own command packs of it
                (docker save, podman save, ctr images export, ch-convert)
   printed      the size that the engine itself prints`,
-		Example: "  plimsoll image sizes\n  plimsoll image sizes busybox debian --format json",
+		Example:           "  plimsoll image sizes\n  plimsoll image sizes busybox debian --format json",
+		ValidArgsFunction: completeImages,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, finish, broken, stop := w.interrupts()
 			defer stop()
@@ -95,6 +96,7 @@ here is each of them:
 		},
 	}
 	c.Flags().StringSliceVar(&ch.engines, "engine", nil, "only these engines")
+	completes(c, "engine", completeEngineNames(w, realEngine))
 	here.addWaiting(c)
 	formatFlag(c, &format, "text", "json")
 	return c

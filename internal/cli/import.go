@@ -47,6 +47,7 @@ is known of the machine beyond what the file names: the report says so.`,
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "the new directory of the run")
+	completesFolders(c, "output")
 	return c
 }
 

@@ -3,8 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/common/lists"
-	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
@@ -20,26 +18,9 @@ func (f *narrowFlags) add(c *cobra.Command) {
 	fl.StringSliceVar(&f.choice.Workloads, "workload", nil, "only these workloads of the run; a name of the catalogue takes all its parameters")
 	fl.StringSliceVar(&f.choice.Envs, "env", nil, "only these environments of the run, and the baselines")
 	fl.StringSliceVar(&f.choice.Engines, "engine", nil, "only the environments of these engines, and the baselines")
-	for flag, of := range map[string]func(*analyze.Result) []string{
-		"workload": func(r *analyze.Result) []string {
-			return lists.Map(r.Workloads, func(w analyze.Workload) string { return w.ID })
-		},
-		"env": func(r *analyze.Result) []string {
-			return lists.Map(r.Environments, func(e record.Environment) string { return e.ID })
-		},
-		"engine": func(r *analyze.Result) []string {
-			return lists.Map(r.Environments, func(e record.Environment) string { return e.Engine })
-		},
-	} {
-		_ = c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, dirs []string, _ string) (all []string, _ cobra.ShellCompDirective) {
-			for _, dir := range dirs {
-				if res, err := readResult(dir); err == nil {
-					all = append(all, of(res)...)
-				}
-			}
-			return all, cobra.ShellCompDirectiveNoFileComp
-		}) // it fails only for a flag that is not there
-	}
+	completes(c, "workload", fromRuns(workloadsOf))
+	completes(c, "env", fromRuns(environmentsOf))
+	completes(c, "engine", fromRuns(enginesOf))
 }
 
 // read reads the part of a run that a report is about.

@@ -35,7 +35,7 @@ func (o *open) add(c *cobra.Command) {
 	fl.DurationVar(&o.budget, "time-budget", 0, "run as many whole blocks as fit into this time, such as 10m, including the time to open the environments")
 	fl.IntVar(&o.most, "max-blocks", 0, fmt.Sprintf("with --until or --time-budget: at most this many blocks (default: the study's, else %d; with --until claims %d times the study's blocks)", study.DefaultMaxBlocks, study.ClaimRounds))
 	for flag, words := range map[string][]string{"until": {"1%", "2%", "5%", "10%", study.UntilClaims}, "time-budget": {"1m", "10m", "1h"}} {
-		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+		completes(c, flag, completeWords(words...))
 	}
 }
 

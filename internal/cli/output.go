@@ -81,6 +81,7 @@ type printing struct {
 func (p *printing) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &p.format, formats...)
 	c.Flags().StringVarP(&p.output, "output", "o", "", "write to this file instead of standard output")
+	completesPaths(c, nil, "output")
 	c.Flags().BoolVar(&p.ascii, "ascii", false, "use ASCII characters only")
 }
 

@@ -32,7 +32,7 @@ func (f *pictureFlags) add(c *cobra.Command) {
 	}
 	fl := c.Flags()
 	fl.Var(choice{&f.chart, names}, "chart", "the chart of a picture")
-	_ = c.RegisterFlagCompletionFunc("chart", cobra.FixedCompletions(help, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	completes(c, "chart", completeWords(help...))
 	choiceFlag(c, &f.Baseline, "baseline", "the baseline of a picture (default: the first that ran)", analyze.Baselines...)
 	f.addSize(c)
 }

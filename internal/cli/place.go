@@ -20,8 +20,9 @@ func (p *placing) add(c *cobra.Command) {
 	p.on = words[0]
 	words = append(words, onSlurm)
 	c.Flags().Var(onValue{choice{&p.on, words}}, "on", "where to measure: on this machine; with the ranks of MPI workloads on hosts by mpirun, or by srun on the nodes of the allocation that this runs in; as a job of the cluster whose login node this is; or on other hosts by ssh, ssh://[USER@]HOST[:PORT],… or file:HOSTS.yaml[#GROUP,…]")
-	_ = c.RegisterFlagCompletionFunc("on", completeOn(words)) // it fails only for a flag that is not there
+	completes(c, "on", completeOn(words))
 	c.Flags().StringVar(&p.hosts, "hosts", "", "with --on mpirun: the hosts, HOST or HOST:SLOTS with commas between, or a file with one a line")
+	completesPaths(c, nil, "hosts")
 }
 
 // record is the place as a run's record has it; nil is this machine.

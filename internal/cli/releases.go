@@ -55,11 +55,12 @@ the DIR of such a run nothing is measured: it is told again, or drawn.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return buildable(w), cobra.ShellCompDirectiveDefault // or a directory
 			}
-			return nil, cobra.ShellCompDirectiveDefault
+			all, directive := completeBuildLevels(w, f.engine, args[0], typed)
+			return all, directive &^ cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if !isPicture(f.format) {
@@ -82,7 +83,7 @@ the DIR of such a run nothing is measured: it is told again, or drawn.`,
 	f.picture.addSize(c)
 	fl := c.Flags()
 	fl.StringVar(&f.file, "builds", "", "a YAML file that says which files the builds are, in the order of the releases")
-	_ = c.MarkFlagFilename("builds", "yaml", "yml") // it fails only for a flag that is not there
+	completesPaths(c, yamlEndings, "builds")
 	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
 	f.addMeasured(c, w, "show these metrics beside memory and size", "the time that measuring takes")
 	return c

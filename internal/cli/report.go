@@ -69,6 +69,7 @@ below that hosts are shown one by one. --each prints the runs one after the othe
   plimsoll report --published khan2026
   plimsoll report plimsoll-run-1 --format html -o report.html
   plimsoll report plimsoll-run-1 --format svg --chart phases -o phases.svg`,
+		ValidArgsFunction: completeFolders,
 		RunE: func(c *cobra.Command, dirs []string) error {
 			if f.published != "" {
 				if len(dirs) > 0 || f.ofOneRun() || !f.choice.Empty() || f.metric != "" || f.against != "" {
@@ -129,6 +130,8 @@ below that hosts are shown one by one. --each prints the runs one after the othe
 	c.Flags().StringVar(&f.over, "over", "", "print the medians over a numeric parameter of the workloads, such as size (any: all of them); for a picture, the parameter of the chart 'parameter'")
 	figuresFlag(c, &f.figures)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")
+	completes(c, "over", fromRuns(parametersOf, report.AnyParameter))
+	completesPaths(c, nil, "output")
 	return c
 }
 

@@ -115,8 +115,8 @@ that does not reach this machine.`,
 	c.Flags().StringVar(&a.gate.base, "gate", "", "compare the run with the one in this directory after 10, 20 and 40 blocks, and end when --fail-above or --thresholds is decided")
 	c.Flags().StringArrayVar(&a.gate.envs, "gate-env", nil, "compare two environments of the run: give it twice, BASE first")
 	c.Flags().DurationVar(&a.gate.budget, "budget", 0, "with --gate or --gate-env: the time that it may take, such as 60s; the number of blocks and of looks is chosen by what fits, and said after the first blocks, with what the gate will find")
-	_ = c.MarkFlagDirname("gate") // it fails only for a flag that is not there
-	a.gate.add(c.Flags())
+	completesFolders(c, "gate")
+	a.gate.add(c)
 	a.agents.add(c.Flags())
 	a.portable.add(c)
 	c.Flags().Lookup("unlike").Usage += "; with --resume: continue on another machine, kernel or engine version than the run began on"
@@ -127,6 +127,10 @@ that does not reach this machine.`,
 	c.Flags().StringVar(&a.noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may be set below it")
 	c.Flags().BoolVar(&a.yes, "yes", false, "build the images that the study needs and that are not here, without asking; without it you are asked in a terminal, and elsewhere told what is left out")
 	a.addTurn(c)
+	completes(c, "gate-env", ofStudy(plannedOf))
+	completesFolders(c, "output", "resume")
+	completesPaths(c, []string{"json"}, "noise")
+	completesPaths(c, nil, "agent-token-file")
 	return c
 }
 

@@ -31,7 +31,8 @@ is not encrypted; through ssh -L 7654:127.0.0.1:7654 it is. SIGINT ends it.`,
 		Example: `  plimsoll serve results
   plimsoll serve results plimsoll-run-1 --listen 127.0.0.1:0
   plimsoll serve /var/lib/plimsoll --listen 0.0.0.0:7654`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			for _, dir := range dirs {
 				if info, err := os.Stat(dir); err != nil {

@@ -106,10 +106,13 @@ func (c *changes) add(cmd *cobra.Command) {
 	mirrorFlag(cmd, &c.mirror)
 	imageOnFlag(cmd, &c.places)
 	c.builds.add(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("scale", completeScales) // it fails only for a flag that is not there
+	completes(cmd, "scale", completeScales)
+	completes(cmd, "part", ofStudy(partsOf))
+	completes(cmd, "image", completeImages)
 	cmd.Flags().StringSliceVar(&c.claims, "claim", nil, "measure only what these claims of the study need, such as 6a or baresi2024/6a,9b")
 	cmd.Flags().StringSliceVar(&c.engines, "engine", nil, "measure only these engines of the study (and the baselines)")
-	_ = cmd.RegisterFlagCompletionFunc("engine", completeEngines)
+	completes(cmd, "claim", ofStudy(claimsOfStudy))
+	completes(cmd, "engine", completeEngines)
 	c.limits = map[string]*[]string{}
 	for _, l := range limitFlags {
 		c.limits[l.flag] = cmd.Flags().StringSlice(l.flag, nil, l.usage)

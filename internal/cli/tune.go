@@ -50,12 +50,7 @@ tuned machine and are marked so: users' machines are not.`,
   plimsoll tune --measure
   plimsoll tune --measure podman network=none --state rcu-expedited,huge-pages
   plimsoll run quick --tuned`,
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return enginesThat(w, func(engine.Info) bool { return true }), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completeEngine(w, realEngine),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !f.measure && !f.show {
 				if len(args) > 0 {
@@ -85,7 +80,8 @@ tuned machine and are marked so: users' machines are not.`,
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "with --measure: directory of the record (default plimsoll-run-TIME-tune-ENGINE)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study that --measure runs, and measure nothing")
 	f.addTurn(c)
-	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(tune.Names(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	completes(c, "state", completeWords(tune.Names()...))
+	completesFolders(c, "record")
 	return c
 }
 

@@ -47,7 +47,7 @@ trial, and are not a measurement.`,
 			return tryWorkload(cmd.Context(), w, x, try, format)
 		},
 	}
-	try.add(c)
+	try.add(c, w)
 	formatFlag(c, &format, "text", "json")
 	c.AddCommand(workloadsShowCommand(w))
 	return c

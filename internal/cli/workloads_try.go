@@ -30,11 +30,12 @@ type tryFlags struct {
 	full    bool
 }
 
-func (f *tryFlags) add(c *cobra.Command) {
+func (f *tryFlags) add(c *cobra.Command, w World) {
 	c.Flags().StringSliceVar(&f.engines, "try", nil, "run one small trial in these engines and in native")
 	c.Flags().StringSliceVar(&f.set, "set", nil, "with --try: set parameters, as in threads=4")
 	c.Flags().BoolVar(&f.full, "full", false, "with --try: the defaults instead of the small levels")
 	f.addWaiting(c)
+	completes(c, "try", completeEngineNames(w, realEngine))
 }
 
 // tryRow is one environment of a try.

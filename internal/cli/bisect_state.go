@@ -95,7 +95,7 @@ func readBisectState(dir string) (*bisectState, error) {
 		return nil, fail(Usage, "reading %s: %w", path, err)
 	}
 	if s.Version != bisectStateVersion {
-		return nil, fail(Usage, "%s has the format %d, and this Plimsoll reads %d", path, s.Version, bisectStateVersion)
+		return nil, withHint(fail(Usage, "%s has the format %d, and this Plimsoll reads %d", path, s.Version, bisectStateVersion), "go on with the Plimsoll that began it, or begin a new search")
 	}
 	if s.Digests == nil {
 		s.Digests = map[string]string{}

@@ -50,7 +50,7 @@ func everywhere(p *study.Plan) []record.Environment {
 func claimsNamed(all []record.Claim, ids []string) ([]record.Claim, error) {
 	known := lists.Map(all, func(c record.Claim) string { return c.ID })
 	if len(all) == 0 {
-		return nil, fail(Usage, "--claim: this study has no claims")
+		return nil, withHint(fail(Usage, "--claim: this study has no claims"), "leave it out, or name a study that has some, such as that of a paper: plimsoll studies lists them")
 	}
 	var out []record.Claim
 	for _, id := range ids {

@@ -9,11 +9,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/trace"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/page"
@@ -64,6 +66,7 @@ are timed from outside are shown.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: completeEngine(w, realEngine),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.starts < 1 || f.starts > 1000 {
 				return fail(Usage, "--starts is %d: expected 1 to 1000", f.starts)
@@ -111,6 +114,8 @@ are timed from outside are shown.`,
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: see what the first lines say that it costs")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
 	f.addWaiting(c)
+	completes(c, "against", completeEngineNames(w, realEngine))
+	completesFolders(c, "keep")
 	return c
 }
 
@@ -158,11 +163,25 @@ func (f *explainFlags) lacks(args []string) string {
 	return ""
 }
 
+// noProgram refuses a command whose program is not here.
+func noProgram(name string) error {
+	return withHint(fail(Usage, "%s is no program that is found here", name), "give its path, such as ./%s; an engine is named without --: plimsoll explain ENGINE", filepath.Base(name))
+}
+
+// step says which start comes next; the first only warms up.
+func (f *explainFlags) step(p run.Progress, n int) {
+	if n == 0 {
+		p.Step("warming up")
+		return
+	}
+	p.Step(fmt.Sprintf("start %d of %d", n, f.starts))
+}
+
 // command follows a command line of the user's.
 func (f *explainFlags) command(w World, argv []string) (*timeline.Explanation, error) {
 	program, err := w.LookPath(argv[0])
 	if err != nil {
-		return nil, fail(Usage, "%s is no program that is found here", argv[0])
+		return nil, noProgram(argv[0])
 	}
 	w, ctx, _, stop := w.interrupts()
 	defer stop()
@@ -182,10 +201,10 @@ func (f *explainFlags) command(w World, argv []string) (*timeline.Explanation, e
 func (f *explainFlags) follow(ctx context.Context, w World, r *trace.Recorder, argv []string) (*timeline.Explanation, error) {
 	var traces []*record.Trace
 	var untraced []int64
+	show := newProgress(w, f.progress)
+	defer show.End()
 	for n := range f.starts + 1 {
-		if f.progress != "none" {
-			fmt.Fprintf(w.Stderr, "%d/%d\n", n, f.starts)
-		}
+		f.step(show, n)
 		order := []bool{true, false}
 		if rand.IntN(2) == 0 {
 			order = []bool{false, true}
@@ -212,10 +231,10 @@ func (f *explainFlags) follow(ctx context.Context, w World, r *trace.Recorder, a
 func (f *explainFlags) outside(ctx context.Context, w World, argv []string, lacks string) (*timeline.Explanation, error) {
 	var r *trace.Recorder // one that records nothing
 	var starts []map[record.Event]int64
+	show := newProgress(w, f.progress)
+	defer show.End()
 	for n := range f.starts + 1 {
-		if f.progress != "none" {
-			fmt.Fprintf(w.Stderr, "%d/%d\n", n, f.starts)
-		}
+		f.step(show, n)
 		_, ns, err := r.Command(ctx, argv, false)
 		switch {
 		case errors.Is(err, context.Canceled):

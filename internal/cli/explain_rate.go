@@ -17,7 +17,7 @@ import (
 func (f *explainFlags) rate(w World, argv []string) (*timeline.Comparison, error) {
 	program, err := w.LookPath(argv[0])
 	if err != nil {
-		return nil, fail(Usage, "%s is no program that is found here", argv[0])
+		return nil, noProgram(argv[0])
 	}
 	argv = append([]string{program}, argv[1:]...)
 	if err := rooted(append([]string{"--at-once", fmt.Sprint(f.atOnce), "--"}, argv...)); err != nil {
@@ -31,10 +31,10 @@ func (f *explainFlags) rate(w World, argv []string) (*timeline.Comparison, error
 	}
 	defer func() { _ = r.Close() }()
 	var of [2]company
+	show := newProgress(w, f.progress)
+	defer show.End()
 	for n := range f.starts + 1 {
-		if f.progress != "none" {
-			fmt.Fprintf(w.Stderr, "%d/%d\n", n, f.starts)
-		}
+		f.step(show, n)
 		for _, k := range rand.Perm(4) {
 			if err := of[k/2].round(ctx, r, argv, []int{1, f.atOnce}[k/2], k%2 == 0, n > 0); err != nil {
 				return nil, err

@@ -5,13 +5,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/features"
+	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/words"
@@ -51,10 +51,10 @@ Everything is removed again, and your daemons are not reconfigured.`,
 			}
 			w, finish, _, stop := w.interrupts()
 			defer stop()
-			run := s.options()
-			run.Wait, run.Finish = wait, finish.Done()
+			here := s.options()
+			here.Wait, here.Finish = wait, finish.Done()
 			shown := newAttempts(w, progress, &o)
-			table, swept, err := features.OnMachine(finish, run, o)
+			table, swept, err := features.OnMachine(finish, here, o)
 			shown.end()
 			for _, name := range swept {
 				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", words.Clean(name))
@@ -79,14 +79,15 @@ Everything is removed again, and your daemons are not reconfigured.`,
 		},
 	}
 	formatFlag(c, &format, report.FeatureFormats()...)
-	choiceFlag(c, &progress, "progress", "how to show progress", "auto", "plain", "none")
+	choiceFlag(c, &progress, "progress", "how to show progress", progressKinds...)
 	c.Flags().StringSliceVar(&o.Features, "feature", nil, "only these rows, by their ids, with what was run and what came back")
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
 	c.Flags().StringVar(&read, "read", "", "try nothing: print the table in this file or run directory")
 	waitFlag(c, &wait)
 	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
-	c.ValidArgsFunction = cobra.FixedCompletions(features.Engines(), cobra.ShellCompDirectiveNoFileComp)
-	_ = c.RegisterFlagCompletionFunc("feature", cobra.FixedCompletions(features.IDs(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	c.ValidArgsFunction = completeWords(features.Engines()...)
+	completes(c, "feature", completeWords(features.IDs()...))
+	completesPaths(c, nil, "output", "read")
 	return c
 }
 
@@ -113,20 +114,16 @@ func showFeatures(w World, t *record.Features, format, out string, opts report.F
 // attempts shows how far the attempts have come.
 type attempts struct {
 	mu    sync.Mutex
-	out   io.Writer
-	bar   bool
+	shown run.Progress
 	n     int
 	last  time.Time
 	every time.Duration
 }
 
 func newAttempts(w World, kind string, o *features.Options) *attempts {
-	if kind == "none" {
-		return &attempts{}
-	}
-	c := &attempts{out: w.Stderr, bar: kind == "auto" && barHere(w), every: everyPlain}
-	if c.bar {
-		c.every = everyBar
+	c := &attempts{shown: newProgress(w, kind), every: everyBar}
+	if _, lines := c.shown.(*plain); lines {
+		c.every = everyPlain
 	}
 	o.Tried = c.tried
 	return c
@@ -140,16 +137,7 @@ func (c *attempts) tried(engine, feature string, cell record.FeatureCell) {
 		return
 	}
 	c.last = time.Now()
-	line := fmt.Sprintf("features: %d attempts, %s %s: %s", c.n, engine, feature, cell.Value)
-	if c.bar {
-		fmt.Fprint(c.out, "\r\x1b[K"+line)
-		return
-	}
-	fmt.Fprintln(c.out, line)
+	c.shown.Step(fmt.Sprintf("features: %d attempts, %s %s: %s", c.n, engine, feature, cell.Value))
 }
 
-func (c *attempts) end() {
-	if c.bar {
-		fmt.Fprint(c.out, "\r\x1b[K")
-	}
-}
+func (c *attempts) end() { c.shown.End() }

@@ -18,8 +18,12 @@ func planCommand(w World) *cobra.Command {
 	format, all := "text", false
 	var ch changes
 	c := &cobra.Command{
-		Use:               "plan [STUDY | -- COMMAND…]",
-		Short:             "Show what would run, what can't and why, and how long it takes",
+		Use:   "plan [STUDY | -- COMMAND…]",
+		Short: "Show what would run, what can't and why, and how long it takes",
+		Long: `Reads a study, looks for its engines, and lists what plimsoll run would measure here:
+the environments, blocks and trials with the time that they take, and what can't be
+measured, with the reason and what would help. Nothing is measured. Exits with status
+5 if nothing of the study can be measured here.`,
 		Example:           "  plimsoll plan\n  plimsoll plan everarts2020 --all\n  plimsoll plan baresi2024 --scale quick\n  plimsoll plan ./my.yaml --until 2% --time-budget 10m\n  plimsoll plan ./my.yaml --format json\n  plimsoll plan --engine docker,podman -- sha256sum /bin/busybox",
 		Args:              studyOrCommand,
 		ValidArgsFunction: completeStudies,

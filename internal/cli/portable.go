@@ -103,7 +103,7 @@ func portablePlan(ctx context.Context, a *portableAsked, look *portable.Look) (*
 	st.Protocol.SmallSizes = st.Protocol.SmallSizes || a.small
 	for _, n := range a.engines {
 		if !slices.Contains(portable.Engines, n) {
-			return nil, withHint(fail(Usage, "--engine: %s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, ", ")), "plimsoll engines --portable says what is reached here")
+			return nil, withHint(fail(Usage, "--engine: --portable measures %s, and not %s", strings.Join(portable.Engines, ", "), n), "plimsoll engines --portable says what is reached here")
 		}
 	}
 	if len(a.engines) > 0 {
@@ -133,12 +133,12 @@ func onlyEngines(st *study.Study, only []string) {
 
 // printLeftOut says what that half leaves out.
 func printLeftOut(w World) {
-	fmt.Fprintln(w.Stdout, "What this half leaves out, since it asks the engine's own interface alone:")
+	fmt.Fprintln(w.Stdout, "What --portable leaves out, since it asks the engine's own interface alone:")
 	for _, l := range portable.LeftOut {
 		w.wrapped("  ", l.What+": "+l.Why+".")
 	}
 	if runtime.GOOS != "linux" {
-		w.wrapped("", "On "+runtime.GOOS+" this half is unverified: it is compiled and vetted there, and run on Linux only, until somebody has run it here.")
+		w.wrapped("", "On "+runtime.GOOS+" measuring is unverified: it is compiled and vetted for it, and was run on Linux only, until somebody has run it here.")
 	}
 }
 

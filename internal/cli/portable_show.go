@@ -51,7 +51,7 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 			fmt.Fprintf(w.Stdout, "removed %s\n", what)
 		}
 		if len(all) == 0 && err == nil {
-			fmt.Fprintln(w.Stdout, "No run of the portable half has left anything behind.")
+			fmt.Fprintln(w.Stdout, "No run with --portable has left anything behind.")
 		}
 	}
 	if err == nil && kept > 0 {
@@ -76,7 +76,7 @@ func enginesPortable(cmd *cobra.Command, w World, names []string, format string)
 	var all []*portable.Found
 	for _, n := range names {
 		if !slices.Contains(portable.Engines, n) {
-			return fail(Usage, "%s is not measured by this half: it measures %s", n, strings.Join(portable.Engines, ", "))
+			return fail(Usage, "--portable measures %s, and not %s", strings.Join(portable.Engines, ", "), n)
 		}
 		all = append(all, look.Found(n))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/common/published/figures"
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/words"
 )
 
 // showFigures lists the published figures of a study.
@@ -19,7 +21,14 @@ func showFigures(w World, name, format string) error {
 	case "json":
 		return printJSON(w.Stdout, list)
 	case "markdown":
-		return fail(Usage, "--figures comes as text or json; --protocol comes as markdown too")
+		d := &document.Document{Medium: document.Markdown}
+		t := &document.Table{Columns: document.Columns("figure", "in the paper", "kind", "what it shows", "drawn from")}
+		for i := range list {
+			f := &list[i]
+			t.Row(f.Name, words.Clean(f.Shows), string(f.Kind), words.Clean(f.Title), words.Clean(drawnFrom(f)))
+		}
+		d.Add(t)
+		return d.Write(w.Stdout)
 	}
 	tw := columnsOn(w.paper())
 	fmt.Fprintln(tw, "FIGURE\tIN THE PAPER\tKIND\tWHAT IT SHOWS\tDRAWN FROM")

@@ -19,8 +19,11 @@ func (t *turn) addTurn(c *cobra.Command) {
 func (t *turn) addWaiting(c *cobra.Command) {
 	waitFlag(c, &t.wait)
 	t.progress = "auto"
-	choiceFlag(c, &t.progress, "progress", "how to show progress", "auto", "bar", "plain", "json", "none")
+	choiceFlag(c, &t.progress, "progress", "how to show progress", progressKinds...)
 }
+
+// progressKinds are how progress can be shown.
+var progressKinds = []string{"auto", "bar", "plain", "json", "none"}
 
 func waitFlag(c *cobra.Command, wait *bool) {
 	c.Flags().BoolVar(wait, "wait", false, "wait for your turn if another Plimsoll is measuring on this machine: first come, first served")

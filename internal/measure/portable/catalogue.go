@@ -45,7 +45,7 @@ var Engines = []string{Docker, Podman, CRI}
 // Usable says whether an environment can be measured here, as study.Options asks it.
 func (l *Look) Usable(name string, levels map[string]string) (ok bool, reason, fix string) {
 	if !slices.Contains(Engines, name) {
-		return false, name + " has no API by which this half measures: it measures " + strings.Join(Engines, ", "), "measure on the machine itself, on Linux: plimsoll run"
+		return false, name + " has no API that --portable measures by: that measures " + strings.Join(Engines, ", "), "measure on the machine itself, on Linux: plimsoll run"
 	}
 	f := l.Found(name)
 	if level := clientLevel(name, levels); f.Reason != "" && (level == byAPILevel || f.NoProgram != "" || name == Docker) { // Docker's command asks the same daemon

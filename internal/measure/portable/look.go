@@ -182,7 +182,7 @@ func (f *Found) offers(factor, level string, images *Images) (reason, fix string
 		if have == level {
 			return "", ""
 		}
-		return fmt.Sprintf("the engine's %s is %s, and this half takes it as it is", factor, have), ""
+		return fmt.Sprintf("the engine's %s is %s, and --portable takes it as it is", factor, have), ""
 	}
 	switch factor {
 	case engine.Runtime:

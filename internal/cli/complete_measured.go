@@ -136,7 +136,10 @@ func partsOf(_ *setting, st *study.Study) (out []string) {
 	return out
 }
 
-func claimsOfStudy(_ *setting, st *study.Study) []string { return claimWords(st.Claims) }
+// claimsOfStudy are those for which something can be measured.
+func claimsOfStudy(_ *setting, st *study.Study) []string {
+	return claimWords(slices.DeleteFunc(slices.Clone(st.Claims), func(c record.Claim) bool { return len(c.Tests) == 0 }))
+}
 
 // plannedOf are the environments of a study, those that can't run here as well.
 func plannedOf(s *setting, st *study.Study) []string {

@@ -110,6 +110,7 @@ func TestCompletedWords(t *testing.T) {
 		{[]string{"run", "baresi2024", "--part", ""}, []string{"why-seccomp", "lifecycle"}, ""},
 		{[]string{"run", "baresi2024", "--part", "why-seccomp,"}, []string{"why-seccomp,lifecycle"}, "why-seccomp,why-seccomp"},
 		{[]string{"plan", "baresi2024", "--claim", ""}, []string{"6a"}, "baresi2024/6a"},
+		{[]string{"run", "baresi2024", "--claim", ""}, []string{"9d"}, "1"}, // which is about features
 		{[]string{"run", "quick", "--engine", "docker,"}, []string{"docker,podman"}, "docker,docker"},
 		{[]string{"run", "quick", "--gate-env", ""}, []string{"native"}, ""},
 		{[]string{"report", run, "--over", ""}, []string{"any"}, ""},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +24,7 @@ const sshdPath = "/usr/sbin/sshd"
 type farHosts struct {
 	dir   string
 	hosts map[string]*exec.Cmd
+	inner map[string]int // each host's first process, as it is called here
 }
 
 // withoutFar says why there can be no such hosts here; empty where there can.
@@ -40,7 +42,9 @@ func withoutFar() string {
 // does all that is in the host, as when a machine dies. The host has an ordinary user,
 // plain, beside root, and a /dev/shm of its own: engines keep locks there, and one that
 // finds an empty /run beside it takes the machine for a booted one. What else a test wants
-// of a host stands in its file "extra", and in "own" what comes before all that.
+// of a host stands in its file "extra", and in "own" what comes before all that. Where there
+// is a file "enter", what is run on the host begins by it, out here; the host then has a
+// namespace of control groups too.
 const hostInit = `
 mine() { { cat "/etc/$1" && echo "$2"; } >"/run/$1" && mount --bind "/run/$1" "/etc/$1"; }
 if [ -e "$2/own" ]; then . "$2/own" || exit 1; fi
@@ -57,7 +61,7 @@ while :; do sleep 1000 & wait $!; done
 // newFarHosts makes hosts below a folder, with what a user needs who logs in there:
 // a key, the hosts' keys, and an ssh that knows them.
 func newFarHosts(dir string, names ...string) (*farHosts, error) {
-	f := &farHosts{dir: dir, hosts: map[string]*exec.Cmd{}}
+	f := &farHosts{dir: dir, hosts: map[string]*exec.Cmd{}, inner: map[string]int{}}
 	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
 		return nil, err
 	}
@@ -70,6 +74,11 @@ func newFarHosts(dir string, names ...string) (*farHosts, error) {
 	return f, errors.Join(err, serr, os.WriteFile(filepath.Join(dir, "bin/ssh"), []byte(wrapper), 0o755))
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 func keygen(path string) error {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path).CombinedOutput(); err != nil {
 		return fmt.Errorf("ssh-keygen: %w: %s", err, out)
@@ -80,7 +89,7 @@ func keygen(path string) error {
 // start starts a host that is not there yet, or was ended.
 func (f *farHosts) start(name string) error {
 	dir := filepath.Join(f.dir, name)
-	if _, err := os.Stat(filepath.Join(dir, "key")); err != nil {
+	if !exists(filepath.Join(dir, "key")) {
 		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "home"), 0o700), keygen(filepath.Join(dir, "key"))); err != nil {
 			return err
 		}
@@ -93,7 +102,13 @@ func (f *farHosts) start(name string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("unshare", "--mount", "--pid", "--uts", "--ipc", "--net", "--fork", "--kill-child", "--mount-proc", "sh", "-c", hostInit, "host", name, dir)
+	var enter []string
+	spaces := []string{"--mount", "--pid", "--uts", "--ipc", "--net"}
+	if path := filepath.Join(dir, "enter"); exists(path) {
+		enter, spaces = []string{"sh", path}, append(spaces, "--cgroup")
+	}
+	argv := slices.Concat(enter, []string{"unshare"}, spaces, []string{"--fork", "--kill-child", "--mount-proc", "sh", "-c", hostInit, "host", name, dir})
+	cmd := exec.Command(argv[0], argv[1:]...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
@@ -101,7 +116,7 @@ func (f *farHosts) start(name string) error {
 	}
 	f.hosts[name] = cmd
 	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+		if exists(filepath.Join(dir, "ready")) {
 			break
 		}
 		if time.Since(begin) > 20*time.Second {
@@ -113,13 +128,15 @@ func (f *farHosts) start(name string) error {
 	if err = errors.Join(err, cerr); err != nil {
 		return err
 	}
+	f.inner[name] = inner
 	// The connection is a pair of pipes into the host: no port, no bridge.
+	login := slices.Concat(enter, []string{"nsenter", "--target", strconv.Itoa(inner)}, spaces, []string{"--", sshdPath, "-i", "-f", filepath.Join(dir, "sshd_config")})
 	entry := fmt.Sprintf(`Host %[1]s
   IdentityFile %[2]s/user
   IdentitiesOnly yes
   UserKnownHostsFile %[2]s/known
-  ProxyCommand nsenter --target %[3]d --mount --pid --uts --ipc --net -- %[4]s -i -f %[2]s/%[1]s/sshd_config
-`, name, f.dir, inner, sshdPath)
+  ProxyCommand %[3]s
+`, name, f.dir, strings.Join(login, " "))
 	known, err := os.OpenFile(filepath.Join(f.dir, "known"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -7,12 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/fleet"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -29,6 +32,12 @@ func farSite(t *testing.T, extra map[string]string, names ...string) *farUser {
 	if !*atSite {
 		t.Skip("takes half a minute: make test-site runs it")
 	}
+	return farOf(t, extra, names...)
+}
+
+// farOf makes hosts for any test.
+func farOf(t *testing.T, extra map[string]string, names ...string) *farUser {
+	t.Helper()
 	if why := withoutFar(); why != "" {
 		t.Skip(why)
 	}
@@ -147,6 +156,60 @@ func (r *farRun) until(trials int, out, host string) {
 	}
 }
 
+// moment is when the record of a host has so many trials there, and what is done then.
+type moment struct {
+	host   string
+	trials int
+	do     func()
+}
+
+// at does what is to be done at each moment, in whatever order they come.
+func (u *farUser) at(r *farRun, record string, moments ...moment) {
+	u.t.Helper()
+	for begin := time.Now(); len(moments) > 0; time.Sleep(20 * time.Millisecond) {
+		moments = slices.DeleteFunc(moments, func(m moment) bool {
+			n := 0
+			paths, _ := filepath.Glob(fmt.Sprintf("/proc/%d/root%s/trials.jsonl", u.inner[m.host], record)) // the pattern is a good one
+			for _, path := range paths {
+				data, _ := os.ReadFile(path) // it may have gone
+				n += bytes.Count(data, []byte("\n"))
+			}
+			if n >= m.trials {
+				m.do()
+			}
+			return n >= m.trials
+		})
+		if len(moments) > 0 && time.Since(begin) > 8*time.Minute {
+			u.t.Fatalf("%s has not measured:\n%s", moments[0].host, logOf(r))
+		}
+	}
+}
+
+// hold stops the run of a host, so that it can't go on before the test has seen it, however
+// busy the machine is. What sends the record goes on.
+func (u *farUser) hold(host string) (pids []int) {
+	u.t.Helper()
+	for _, pid := range u.processes(host, "plimsoll") {
+		argv, _ := proc.Here.Argv(pid) // one that has ended sends nothing
+		if slices.Contains(argv, fleet.VerbSend) {
+			continue
+		}
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // one that has ended is as good
+		pids = append(pids, pid)
+	}
+	if len(pids) == 0 {
+		u.t.Errorf("there is no run on %s", host)
+	}
+	return pids
+}
+
+// cut ends the connections to a host.
+func (u *farUser) cut(host string) {
+	for _, pid := range u.processes(host, "sshd") {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // one that has ended is as good
+	}
+}
+
 // trials are those of a host's record, which must be whole.
 func (u *farUser) trials(out, host string) int {
 	u.t.Helper()
@@ -185,55 +248,11 @@ func (u *farUser) clean(hosts ...string) {
 		if pids := u.processes(h, "plimsoll"); len(pids) > 0 {
 			u.t.Errorf("%s has processes of ours: %d", h, pids)
 		}
-		states, err := filepath.Glob(fmt.Sprintf("/proc/%d/root/var/lib/plimsoll*", u.processes(h, "sleep")[0]))
+		states, err := filepath.Glob(fmt.Sprintf("/proc/%d/root/var/lib/plimsoll*", u.inner[h]))
 		if err != nil || len(states) > 0 {
 			u.t.Errorf("%s has a state of ours: %s %v", h, states, err)
 		}
 	}
-}
-
-// One of three dies in the middle: that is a line, its trials are there, and the
-// others are measured to the end. Once it is up again, its rest is measured.
-func TestSiteHostDies(t *testing.T) {
-	u := farSite(t, nil, "one", "two", "three")
-	r := u.begin("run", "--progress", "plain", "long.yaml", "--on", "ssh://one,two,three", "-o", "out", "--lost-after", "2s")
-	r.until(3, "out", "two")
-	_ = u.stop("two")
-	r.end(SomeFailed, `^two: (it has closed the connection|the connection is lost); \d+ trials are recorded`, "^one: done; 90 trials", "^three: done; 90 trials", "1 of 3 hosts could not be measured to the end", "plimsoll run --resume out")
-	if n := u.trials("out", "two"); n < 3 || n >= 90 {
-		t.Errorf("%d trials of the dead host", n)
-	}
-	says(t, []string{"report", filepath.Join(u.work, "out"), "--host-by", "name"}, 0, "far on 3 hosts|the run on two is not finished|plimsoll run --resume "+filepath.Join(u.work, "out")+"\n")
-	u.clean("one", "three")
-	u.forget("out", "two")
-	if err := u.start("two"); err != nil {
-		t.Fatal(err)
-	}
-	u.begin("run", "--progress", "plain", "--resume", "out").end(Done, "^two: done; 90 trials")
-	u.clean("one", "two", "three")
-	seeds := map[string]bool{}
-	for _, h := range []string{"one", "two", "three"} {
-		rec, err := record.Open(filepath.Join(u.work, "out", h))
-		if err != nil {
-			t.Fatal(err)
-		}
-		seeds[fmt.Sprint(rec.Run().Protocol.Seed)] = true
-	}
-	if len(seeds) != 1 {
-		t.Errorf("the hosts have different seeds: %v", seeds)
-	}
-}
-
-// A lost connection loses nothing: the run goes on and is picked up.
-func TestSiteHostConnectionLost(t *testing.T) {
-	u := farSite(t, nil, "one")
-	r := u.begin("run", "--progress", "plain", "long.yaml", "--on", "ssh://one", "-o", "out")
-	r.until(3, "out", "one")
-	for _, pid := range u.processes("one", "sshd") {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // one that has ended is as good
-	}
-	r.end(Done, "^one: .*the run goes on there, and is picked up again", "^one: done; 90 trials")
-	u.clean("one")
 }
 
 // A lost terminal lets the run go on; --resume follows it again. Ctrl-C ends it, and
@@ -330,7 +349,7 @@ func TestSiteHostsBecome(t *testing.T) {
 // below lists what is below a folder of a host.
 func below(t *testing.T, u *farUser, host, dir string) []byte {
 	t.Helper()
-	out, err := exec.Command("nsenter", "--target", fmt.Sprint(u.processes(host, "sleep")[0]), "--mount", "find", dir).CombinedOutput()
+	out, err := exec.Command("nsenter", "--target", fmt.Sprint(u.inner[host]), "--mount", "find", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

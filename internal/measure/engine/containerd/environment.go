@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	runc "github.com/containerd/containerd/api/types/runc/options"
 	runtimeoptions "github.com/containerd/containerd/api/types/runtimeoptions/v1"
@@ -43,7 +41,7 @@ type environment struct {
 
 	pulls   []string // images that were pulled, and not dropped
 	pulling bool     // there is a namespace for them
-	closing sync.Once
+	closing adapter.Closing
 	release []func(context.Context) error // in reverse order
 }
 
@@ -296,16 +294,9 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 	return l, nil
 }
 
-// closeLimit bounds Close. What was opened is undone even where the caller's
-// context is over already, since it often is over after an interrupt.
-const closeLimit = time.Minute
-
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	var errs []error
-	env.closing.Do(func() {
+	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.cli != nil { // what it holds it ends itself
 			errs = append(errs, env.cli.Close(ctx))
 		}
@@ -316,9 +307,9 @@ func (env *environment) Close(ctx context.Context) error {
 		if env.pulling {
 			errs = append(errs, env.d.removeNamespace(ctx, env.kit.Ledger, pullNamespace(env.kit.RunID)))
 		}
-		for i := len(env.release) - 1; i >= 0; i-- {
-			errs = append(errs, env.release[i](ctx))
+		for _, undo := range slices.Backward(env.release) {
+			errs = append(errs, undo(ctx))
 		}
+		return errs
 	})
-	return errors.Join(errs...)
 }

@@ -40,7 +40,7 @@ type environment struct {
 	most time.Duration
 	mu   sync.Mutex // of the stream
 
-	closing sync.Once
+	closing adapter.Closing
 	known   known
 	release func(context.Context) error // the image
 	leave   func(context.Context) error // a private server; nil on the user's
@@ -217,16 +217,9 @@ func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.s.failure(what, err)
 }
 
-// closeLimit bounds Close. What was opened is undone even where the caller's
-// context is over already, since it often is over after an interrupt.
-const closeLimit = time.Minute
-
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	var errs []error
-	env.closing.Do(func() {
+	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		errs = append(errs, env.Base.Close(ctx))
 		if env.stream != nil {
 			env.stream.close()
@@ -238,9 +231,6 @@ func (env *environment) Close(ctx context.Context) error {
 			errs = append(errs, os.RemoveAll(env.settings.logs))
 		}
 		env.s.close()
-	})
-	if env.leave != nil { // may be tried again where it fails
-		errs = append(errs, env.leave(ctx))
-	}
-	return errors.Join(errs...)
+		return errs
+	}, env.leave)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/moby/moby/api/types/system"
@@ -39,7 +38,7 @@ type environment struct {
 	// look, where given, is called when a container has ended, before it is
 	// removed: for the proof only.
 	look    func(ctx context.Context, name string) error
-	closing sync.Once
+	closing adapter.Closing
 	release func(context.Context) error // the image
 	leave   func(context.Context) error // a private daemon; nil on the user's
 }
@@ -207,16 +206,9 @@ func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, er
 	return len(volumes) > 0, err
 }
 
-// closeLimit bounds Close. What was opened is undone even where the caller's
-// context is over already, since it often is over after an interrupt.
-const closeLimit = time.Minute
-
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	var errs []error
-	env.closing.Do(func() {
+	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.cli != nil { // what it holds it ends itself
 			errs = append(errs, env.cli.close(ctx))
 		}
@@ -224,12 +216,8 @@ func (env *environment) Close(ctx context.Context) error {
 		if env.release != nil {
 			errs = append(errs, env.release(ctx))
 		}
-		errs = append(errs, env.d.Close())
-	})
-	if env.leave != nil { // may be tried again where it fails
-		errs = append(errs, env.leave(ctx))
-	}
-	return errors.Join(errs...)
+		return append(errs, env.d.Close())
+	}, env.leave)
 }
 
 // limitFacts say who limits. A rootless daemon on cgroup v1 can't, and no

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
@@ -48,7 +49,7 @@ type environment struct {
 	shift    bool       // directories of the host are mounted with ids mapped
 	tried    bool
 
-	closing sync.Once
+	closing adapter.Closing
 	undo    []func(context.Context) error
 }
 
@@ -272,27 +273,20 @@ func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.d.failure(what, err)
 }
 
-// closeLimit bounds Close. What was opened is undone even where the caller's
-// context is over already, since it often is over after an interrupt.
-const closeLimit = time.Minute
-
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	var errs []error
-	env.closing.Do(func() {
+	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.cli != nil {
 			errs = append(errs, env.cli.EndHeld(ctx))
 		}
 		errs = append(errs, env.Base.Close(ctx))
-		for i := len(env.undo) - 1; i >= 0; i-- {
-			errs = append(errs, env.undo[i](ctx))
+		for _, undo := range slices.Backward(env.undo) {
+			errs = append(errs, undo(ctx))
 		}
 		if env.cli != nil {
 			errs = append(errs, env.cli.Close(ctx))
 		}
 		env.d.close()
+		return errs
 	})
-	return errors.Join(errs...)
 }

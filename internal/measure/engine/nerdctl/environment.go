@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -34,7 +33,7 @@ type environment struct {
 	// keep leaves the container for look, in the proof only.
 	keep bool
 
-	closing sync.Once
+	closing adapter.Closing
 	release func(context.Context) error
 }
 
@@ -272,14 +271,10 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
-	defer cancel()
-	var errs []error
-	env.closing.Do(func() {
+	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.Base != nil {
 			errs = append(errs, env.Base.Close(ctx))
 		}
-		errs = append(errs, env.release(ctx))
+		return append(errs, env.release(ctx))
 	})
-	return errors.Join(errs...)
 }

@@ -2,11 +2,9 @@ package podman
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -40,7 +38,7 @@ type environment struct {
 	// removed: for the proof only.
 	look func(ctx context.Context, name string) error
 
-	closing sync.Once
+	closing adapter.Closing
 	release []func(context.Context) error // in reverse order
 }
 
@@ -283,16 +281,9 @@ func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds 
 	return env.api.Exchange(ctx, task, func() ([]probe.Exchange, error) { return env.Base.Exchange(ctx, task, cmd, rounds) })
 }
 
-// closeLimit bounds Close. What was opened is undone even where the caller's
-// context is over already, since it often is over after an interrupt.
-const closeLimit = 2 * time.Minute
-
 // Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	var errs []error
-	env.closing.Do(func() {
+	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.Base != nil { // what commands hold they end themselves
 			errs = append(errs, env.Base.EndHeld(ctx))
 		}
@@ -306,9 +297,9 @@ func (env *environment) Close(ctx context.Context) error {
 		if env.Base != nil {
 			errs = append(errs, env.Base.Close(ctx))
 		}
-		for i := len(env.release) - 1; i >= 0; i-- {
-			errs = append(errs, env.release[i](ctx))
+		for _, undo := range slices.Backward(env.release) {
+			errs = append(errs, undo(ctx))
 		}
+		return errs
 	})
-	return errors.Join(errs...)
 }

@@ -13,9 +13,7 @@ package sarus
 
 import (
 	"context"
-	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -75,7 +73,7 @@ type environment struct {
 	*clirun.Base
 	s       *sarus
 	ref     string
-	closing sync.Once
+	closing adapter.Closing
 	release func(context.Context) error
 }
 
@@ -123,12 +121,10 @@ func (e *environment) prove(ctx context.Context) error {
 
 // Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
-	var errs []error
-	e.closing.Do(func() {
+	return e.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if e.Base != nil {
 			errs = append(errs, e.Base.Close(ctx))
 		}
-		errs = append(errs, e.release(ctx))
+		return append(errs, e.release(ctx))
 	})
-	return errors.Join(errs...)
 }

@@ -50,7 +50,7 @@ var storeys = [][]string{
 	{"analyze", "timeline"},
 	{"published"},
 	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden"},
-	{"safepath", "filelock", "journal", "require", "lists"},
+	{"safepath", "filelock", "journal", "require", "lists", "bounded"},
 }
 
 // The wings are folders: what measures, what understands, and between them record,
@@ -169,7 +169,7 @@ func TestImportsGoDownwards(t *testing.T) {
 
 // An adapter must not lean on another adapter: each folder stands alone.
 func TestAdaptersStandAlone(t *testing.T) {
-	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "confile", "ctrd", "enginetest", "forward", "given", "kata", "private", "progress", "stamp", "thread", "userns", "wrap"}
+	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "confile", "ctrd", "enginetest", "forward", "given", "kata", "pods", "private", "progress", "stamp", "thread", "userns", "wrap"}
 	adapter := func(path string) string {
 		rest, ok := strings.CutPrefix(path, in+"measure/engine/")
 		if !ok {

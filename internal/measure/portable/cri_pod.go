@@ -8,6 +8,7 @@ import (
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/pods"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
 )
@@ -23,62 +24,15 @@ type pod struct {
 	late  bool   // the sandbox was asked for and nobody has answered: it may be made yet
 }
 
-// namespaces are those of the kubelet's default, with a PID namespace for the container.
-func (s settings) namespaces() *runtimev1.NamespaceOption {
-	n := &runtimev1.NamespaceOption{Network: runtimev1.NamespaceMode_POD, Pid: runtimev1.NamespaceMode_CONTAINER, Ipc: runtimev1.NamespaceMode_POD}
-	if s.network == "host" {
-		n.Network = runtimev1.NamespaceMode_NODE
-	}
-	return n
-}
-
-func (s settings) profile() *runtimev1.SecurityProfile {
-	if s.seccomp {
-		return &runtimev1.SecurityProfile{ProfileType: runtimev1.SecurityProfile_Unconfined}
-	}
-	return &runtimev1.SecurityProfile{ProfileType: runtimev1.SecurityProfile_RuntimeDefault}
-}
-
-// labels are ours and those that the kubelet sets, which servers name things by.
-func (s settings) labels(name string) map[string]string {
-	return map[string]string{engine.Label: s.runID, "io.kubernetes.pod.name": name, "io.kubernetes.pod.namespace": engine.Namespace,
-		"io.kubernetes.pod.uid": name, "io.kubernetes.container.name": "payload"}
-}
-
-// sandbox is the pod's configuration, as in the full half.
-func (s settings) sandbox(name string) *runtimev1.PodSandboxConfig {
-	c := &runtimev1.PodSandboxConfig{Labels: s.labels(name),
-		Metadata: &runtimev1.PodSandboxMetadata{Name: name, Uid: name, Namespace: engine.Namespace},
-		Linux:    &runtimev1.LinuxPodSandboxConfig{SecurityContext: &runtimev1.LinuxSandboxSecurityContext{NamespaceOptions: s.namespaces(), Seccomp: s.profile()}},
-	}
-	if s.network != "host" {
-		c.Hostname = "plimsoll"
-	}
-	return c
-}
-
-// cpuPeriod is the period of CPU limits, in µs, as with every engine.
-const cpuPeriod = 100_000
-
-func (s settings) container(task engine.Task, image *runtimev1.ImageSpec) *runtimev1.ContainerConfig {
-	r := &runtimev1.LinuxContainerResources{}
-	if s.limits.CPUs > 0 {
-		r.CpuPeriod, r.CpuQuota = cpuPeriod, int64(s.limits.CPUs*cpuPeriod)
-	}
-	if n := s.limits.MemoryBytes; n > 0 {
-		r.MemoryLimitInBytes, r.MemorySwapLimitInBytes = n, n
-	}
-	return &runtimev1.ContainerConfig{Metadata: &runtimev1.ContainerMetadata{Name: "payload"}, Image: image, Labels: s.labels(task.Name),
-		Command: task.Argv[:1], Args: task.Argv[1:],
-		Linux: &runtimev1.LinuxContainerConfig{Resources: r, SecurityContext: &runtimev1.LinuxContainerSecurityContext{
-			NamespaceOptions: s.namespaces(), Seccomp: s.profile(), MaskedPaths: engine.HiddenPaths, ReadonlyPaths: engine.ReadonlyPaths}},
-	}
+// pods are the settings as the CRI is asked for them.
+func (s settings) pods() pods.Settings {
+	return pods.Settings{RunID: s.runID, HostNet: s.network == "host", Unconfined: s.seccomp, Limits: s.limits}
 }
 
 // up brings the container to run.
 func (p *pod) up(ctx context.Context, set settings, image *runtimev1.ImageSpec) error {
 	defer stamp.Quiet()()
-	ev, config := p.res.Events, set.sandbox(p.task.Name)
+	ev, config := p.res.Events, set.pods().Sandbox(p.task.Name)
 	p.phase = "making the pod sandbox"
 	ev[record.Request] = stamp.Now()
 	made, err := p.s.runtime.RunPodSandbox(ctx, &runtimev1.RunPodSandboxRequest{Config: config, RuntimeHandler: set.runtime})
@@ -90,7 +44,7 @@ func (p *pod) up(ctx context.Context, set settings, image *runtimev1.ImageSpec) 
 	ev[record.Sandbox] = at
 	p.phase = "creating the container"
 	ctr, err := p.s.runtime.CreateContainer(ctx, &runtimev1.CreateContainerRequest{PodSandboxId: made.GetPodSandboxId(),
-		Config: set.container(p.task, image), SandboxConfig: config})
+		Config: set.pods().Container(p.task, "payload", image), SandboxConfig: config})
 	at = stamp.Now()
 	if err != nil {
 		return err

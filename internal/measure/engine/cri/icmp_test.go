@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/pods"
 )
 
 // Only a task that sends echo requests asks for ICMP sockets, only in a pod
@@ -17,7 +18,7 @@ func TestICMPRequest(t *testing.T) {
 	}{
 		{engine.DefaultLevel, true, 1}, {engine.DefaultLevel, false, 0}, {"host", true, 0},
 	} {
-		s := settings{network: c.network, runID: "r"}
+		s := settings{Settings: pods.Settings{HostNet: c.network == "host", RunID: "r"}}
 		pod := s.podFor(engine.Task{Name: "a", ICMP: c.icmp}, "a")
 		if got := pod.GetLinux().GetSysctls(); len(got) != c.want {
 			t.Errorf("network %s, ICMP %v: the pod's sysctls are %v, expected %d", c.network, c.icmp, got, c.want)

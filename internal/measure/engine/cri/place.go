@@ -14,7 +14,7 @@ import (
 func (l *life) Place(ctx context.Context) (engine.Place, error) {
 	env := l.env
 	p := engine.Place{Address: "127.0.0.1"}
-	if env.settings.network != "host" {
+	if !env.settings.HostNet {
 		r, err := l.s.runtime.PodSandboxStatus(ctx, &v1.PodSandboxStatusRequest{PodSandboxId: l.pod})
 		if err != nil {
 			return p, l.s.wrong("asking for the pod's address", err)

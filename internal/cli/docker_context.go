@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/bounded"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/portable"
@@ -109,11 +109,7 @@ func (s *setting) readForCaller(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostOfContext+1))
-	if len(data) > mostOfContext {
-		err = fmt.Errorf("%s is larger than 1 MiB, which no context of Docker's is", path)
-	}
-	return data, err
+	return bounded.Read(f, mostOfContext, path+" is larger than 1 MiB, which no context of Docker's is")
 }
 
 // mostOfContext bounds what is read of a context's file, bytes.

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/bounded"
 	"plimsoll/internal/understand/importer"
 )
 
@@ -62,12 +62,9 @@ func readImport(path string) (importer.File, error) {
 	if err != nil {
 		return importer.File{}, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, importer.MaxSize+1))
+	data, err := bounded.Read(f, importer.MaxSize, fmt.Sprintf("it is larger than %d MiB: split it", importer.MaxSize>>20))
 	if err != nil {
 		return importer.File{}, err
-	}
-	if len(data) > importer.MaxSize {
-		return importer.File{}, fmt.Errorf("it is larger than %d MiB: split it", importer.MaxSize>>20)
 	}
 	return importer.File{Path: path, Data: data, Modified: info.ModTime()}, nil
 }

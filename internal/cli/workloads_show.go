@@ -3,16 +3,14 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/measure/workload"
 )
@@ -47,19 +45,12 @@ func findWorkload(nameOrPath string) (workload.Workload, error) {
 		}
 		return x, nil
 	}
-	f, err := os.Open(nameOrPath)
+	f, err := safepath.OpenRegular(nameOrPath)
 	if err != nil {
 		return workload.Workload{}, fail(Usage, "reading the workload: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		return workload.Workload{}, fail(Usage, "reading the workload %s: %w", nameOrPath, err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, yamlfile.MaxBytes+1))
+	data, err := yamlfile.ReadAll(f)
 	if err != nil {
 		return workload.Workload{}, fail(Usage, "reading the workload: %w", err)
 	}

@@ -19,6 +19,9 @@ const (
 	maxDepth = 40
 )
 
+// ReadAll reads a file, of one that is too large only as much as Parse needs to say so.
+func ReadAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, MaxBytes+1)) }
+
 // Parse reads one YAML document into a tree with places, or gives nil. What it
 // lets through has no anchors, aliases and tags, so the tree is no larger than
 // the text.

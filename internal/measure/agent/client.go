@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"plimsoll/internal/common/bounded"
 )
 
 // Address is where an agent is, and which certificate it must have.
@@ -98,12 +100,9 @@ func (c *Client) call(ctx context.Context, method, path string, ask, into any) e
 		return err
 	}
 	defer res.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(res.Body, mostAnswered+1))
+	b, err := bounded.Read(res.Body, mostAnswered, fmt.Sprintf("the agent's answer is longer than %d MiB", mostAnswered>>20))
 	if err != nil {
 		return err
-	}
-	if len(b) > mostAnswered {
-		return fmt.Errorf("the agent's answer is longer than %d bytes", mostAnswered)
 	}
 	if res.StatusCode != http.StatusOK {
 		var no refusal

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,12 +79,9 @@ func LookFile(a Asked) (record.BuildFile, error) {
 		return out, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, confile.Most+1))
+	data, err := confile.Read(f)
 	if err != nil {
 		return out, fmt.Errorf("reading %s: %w", a.Path, err)
-	}
-	if len(data) > confile.Most {
-		return out, fmt.Errorf("%s is larger than any configuration: expected at most %d bytes", a.Path, confile.Most)
 	}
 	sum := sha256.Sum256(data)
 	out.SHA256 = hex.EncodeToString(sum[:])

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"plimsoll/internal/common/bounded"
 	"plimsoll/internal/measure/child"
 )
 
@@ -47,11 +47,7 @@ func (m *Machine) file(p string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
-	if err == nil && len(b) > mostBytes {
-		err = fmt.Errorf("%s has more than %d bytes", p, mostBytes)
-	}
-	return b, err
+	return bounded.Read(f, mostBytes, fmt.Sprintf("%s is larger than %d MiB", p, mostBytes>>20))
 }
 
 // glob gives the files that match any of the patterns, by the path that file takes.

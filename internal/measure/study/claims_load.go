@@ -19,7 +19,7 @@ func Claims(nameOrPath string, cat *Catalogue) ([]record.Claim, error) {
 	if yamlfile.IsPath(nameOrPath) {
 		var f *os.File
 		if f, err = os.Open(nameOrPath); err == nil {
-			data, err = readAll(f)
+			data, err = yamlfile.ReadAll(f)
 			f.Close()
 		}
 		if err != nil {

@@ -3,7 +3,6 @@ package study
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/studies"
 )
@@ -65,7 +65,7 @@ func Find(nameOrPath string) (Source, error) {
 		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "")
 	}
 	defer f.Close()
-	data, err := readAll(f)
+	data, err := yamlfile.ReadAll(f)
 	if err != nil {
 		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "a file")
 	}
@@ -98,10 +98,6 @@ func noStudy(at yamlfile.Pos, name string) *Error {
 		Suggestion: yamlfile.Nearest(name, Names()),
 	}
 }
-
-// readAll reads one byte more than a study may have, so that the reader can
-// say that it is too large without swallowing it whole.
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, yamlfile.MaxBytes+1)) }
 
 // reason leaves the path out of a file error: it stands in front already.
 func reason(err error) string {
@@ -159,25 +155,17 @@ func (s *Source) beside(ref yamlfile.Word, p *yamlfile.Problems, what, expected 
 	return Source{Path: filepath.Join(s.dir, rel), Data: data, dir: s.dir, file: rel, read: s.read}, true
 }
 
-// readIn reads a regular file inside a folder. It looks before it opens, since
-// to open a pipe would wait for ever.
+// readIn reads a regular file inside a folder.
 func readIn(dir, rel string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Stat(rel)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := root.Open(rel)
+	f, err := safepath.OpenIn(root, rel)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f)
+	return yamlfile.ReadAll(f)
 }

@@ -18,10 +18,17 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"plimsoll/internal/common/bounded"
 )
 
-// Most is the size in bytes beyond which a file is none.
-const Most = 1 << 20
+// most is the size in bytes beyond which a file is none.
+const most = 1 << 20
+
+// Read reads a file, unless it is too large to be one.
+func Read(r io.Reader) ([]byte, error) {
+	return bounded.Read(r, most, "it is larger than any configuration: expected at most 1 MiB")
+}
 
 // Parse reads a file of this name: JSON by its extension, else TOML. The error names
 // path and line.

@@ -79,7 +79,7 @@ func crioConfig(ctx context.Context, socket string) (map[string]any, error) {
 		return nil, err
 	}
 	defer func() { _ = r.Body.Close() }()
-	text, err := readMost(r.Body)
+	text, err := confile.Read(r.Body)
 	if err == nil && r.StatusCode != http.StatusOK {
 		err = fmt.Errorf("status %s", r.Status)
 	}

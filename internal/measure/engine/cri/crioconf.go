@@ -2,8 +2,6 @@ package cri
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -160,13 +158,4 @@ func (c crioConfiguration) settings() map[string]any {
 		"network": map[string]any{"network_dir": c.at("cni"), "plugin_dirs": []string{c.plugins}},
 		"nri":     map[string]any{"enable_nri": false, "nri_listen": crioRun + "/nri.sock"},
 	}}
-}
-
-// readMost reads what is no longer than a configuration may be.
-func readMost(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, confile.Most+1))
-	if err == nil && len(text) > confile.Most {
-		err = fmt.Errorf("it is longer than %d bytes", confile.Most)
-	}
-	return text, err
 }

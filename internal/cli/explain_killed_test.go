@@ -4,7 +4,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
-
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/host"
+	"plimsoll/internal/measure/trace/tracetest"
 	"plimsoll/internal/measure/tune"
 )
 
@@ -40,12 +37,12 @@ func TestExplainKilled(t *testing.T) {
 	before, err := host.Machine{}.Census(t.Context())
 	require.NoError(t, err)
 	p.out = filepath.Join(p.dir, "explained")
-	var follows map[string]bool
+	var follows []tracetest.Object
 	p.killOnce(func(pid int) bool {
 		if len(p.trials()) < 3 {
 			return false
 		}
-		follows = kernelObjects(pid)
+		follows = tracetest.Held(pid)
 		return true
 	}, "explain", "docker", "network=none", "--starts", "200", "--keep", p.out, "--wait", "--progress", "none")
 	if len(follows) == 0 {
@@ -53,19 +50,7 @@ func TestExplainKilled(t *testing.T) {
 	}
 	p.cleaned()
 	p.nothingLeft(before)
-	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) { // the kernel lets go after a grace period
-		for object := range follows {
-			if released(t, object) {
-				delete(follows, object)
-			}
-		}
-		if len(follows) == 0 {
-			return
-		}
-		if time.Since(begin) > 10*time.Second {
-			t.Fatalf("still in the kernel: %v", follows)
-		}
-	}
+	tracetest.AllGone(t, follows)
 }
 
 // TestTuneKilled kills the measuring of what a state does while the machine is in it:
@@ -139,41 +124,4 @@ func (p *subject) cleaned() {
 	if code, said := p.run("clean", "--wait"); code != 0 || !strings.Contains(said, "removed") {
 		p.t.Fatalf("clean: status %d\n%s", code, said)
 	}
-}
-
-// kernelObjects are the programs and links that a process holds in the kernel, by their
-// numbers, which are not given again.
-func kernelObjects(pid int) map[string]bool {
-	all := map[string]bool{}
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
-	for _, f := range files {
-		text, _ := os.ReadFile(f) // one that is closed meanwhile is no more held
-		for line := range strings.Lines(string(text)) {
-			if key, id, ok := strings.Cut(strings.TrimSpace(line), ":\t"); ok && (key == "prog_id" || key == "link_id") {
-				all[key+" "+id] = true
-			}
-		}
-	}
-	return all
-}
-
-// released asks the kernel whether it has such an object no more.
-func released(t *testing.T, object string) bool {
-	t.Helper()
-	var what string
-	var id uint32
-	_, err := fmt.Sscan(object, &what, &id)
-	require.NoError(t, err)
-	if what == "link_id" {
-		l, err := link.NewFromID(link.ID(id))
-		if err == nil {
-			_ = l.Close()
-		}
-		return errors.Is(err, os.ErrNotExist)
-	}
-	x, err := ebpf.NewProgramFromID(ebpf.ProgramID(id))
-	if err == nil {
-		_ = x.Close()
-	}
-	return errors.Is(err, os.ErrNotExist)
 }

@@ -14,8 +14,7 @@ LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless charliecloud apptainer bubblewrap"
-# shellcheck disable=SC2034 # for lab/setup
-LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm sshd" # what the tests want in addition
+LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm sshd" # what the tests want in addition, and first
 LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0 plimslurm0" # that engines' scripts make; one of the user's is not noted
 LAB_SELF=$(basename "$0")
 name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
@@ -42,6 +41,16 @@ lab_engines() {
 }
 
 lab_all_engines() { (cd "$LAB_DIR/engines" && printf '%s ' *) | sed 's/ tools / /; s/ $//'; }
+
+# lab_test_engines: what the tests want, but for what runs only when LAB_ENGINES names it.
+lab_test_engines() {
+	local e
+	printf '%s' "$LAB_DEFAULT_ENGINES $LAB_TEST_ENGINES"
+	for e in $(lab_all_engines); do
+		case " $LAB_DEFAULT_ENGINES $LAB_TEST_ENGINES " in *" $e "*) continue ;; esac
+		grep -q 'LAB_ENGINES names it' "$LAB_DIR/engines/$e" || printf ' %s' "$e"
+	done
+}
 
 # ---- state ----------------------------------------------------------------
 

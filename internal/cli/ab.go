@@ -40,20 +40,20 @@ It ends when the difference is known to ± 1 %, or when the time of --budget is 
 --fail-above it is a gate that looks up to three times, and ends when it is clear whether
 NEW is worse by more than that (status 3) or is not. What is compared is the start of a
 container, or the first metric of the --workload. A runtime is run by itself, or as its
-users run it: by the --engine that calls it.
+users run it: below the --engine that calls it.
 
-OLD and NEW may be directories, each with a set of programs by their names: dockerd with
+OLD and NEW may be directories that hold a set of programs by their names: dockerd with
 the containerd, shim and runtime that belong to it.
 
-OLD or NEW may be a configuration instead, of the program on your PATH: a file such as
-dockerd's daemon.json, or a variable of its environment as KEY=VALUE. Of dockerd,
-containerd and crio it may be a daemon that runs already, as unix://SOCKET; of dockerd
-also that of a Docker context, as context:NAME. Of crio, and of containerd with
---engine cri, pods are measured there.
+OLD or NEW may also be a configuration of the program on your PATH: a file such as
+dockerd's daemon.json, or a variable of its environment as KEY=VALUE. For dockerd,
+containerd and crio it may be a daemon that is already running, as unix://SOCKET; for
+dockerd also the one of a Docker context, as context:NAME. With crio, and with containerd
+and --engine cri, pods are measured there.
 
-NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. A build
-that can't be used ends the command before anything is measured. With the DIR of such a
-run nothing is measured: its answer is told again, in another format perhaps.`,
+NAME=LEVEL is a level of a factor of the engine, or a parameter of the workload. If a
+build can't be used, the command ends before anything is measured. Given the DIR of such
+a run it measures nothing and prints the answer again, in another format if you like.`,
 		Example: `  plimsoll ab runc /usr/bin/runc ./runc
   plimsoll ab crun ./old/crun ./new/crun --fail-above 5% --budget 60s
   plimsoll ab crun ./old/crun ./new/crun client=steps --metric create,startup --tuned

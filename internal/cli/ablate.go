@@ -36,18 +36,18 @@ func ablateCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ablate ENGINE [WORKLOAD] [NAME=LEVEL…]",
 		Short: "Show what each mechanism of an engine costs, by taking it away",
-		Long: `Measures an engine with everything that it does, without each of its mechanisms
-alone, and without one after the other, down through the engines that it calls to the
-least that the kernel can do: all in the same blocks. Some combinations are held out,
-to be predicted from what each mechanism costs alone.
+		Long: `Measures an engine with everything it does, without each of its mechanisms alone, and
+with one after the other taken away, down through the engines that it calls to the
+least that the kernel can do: all in the same blocks. Some combinations are held out
+and predicted from what each mechanism costs alone.
 
-Without a WORKLOAD it is the start that is taken apart. With one it is what the
-container costs that program while it runs, down to the program without a container
-(native); with density it is the memory of one container more.
+Without a WORKLOAD it takes the start apart. With one it takes apart what the container
+costs that program while it runs, down to the program without a container (native);
+with density, the memory of one more container.
 
-A level of a factor holds for all, as does one of the workload's parameters: ablate
-docker sockperf client=api seconds=1. What each engine can do without, plimsoll
-engines ENGINE lists; a study asks for the same by the key ablate.`,
+A level of a factor, or of one of the workload's parameters, is kept throughout: ablate
+docker sockperf client=api seconds=1. plimsoll engines ENGINE lists what an engine can
+do without; in a study the key ablate does the same.`,
 		Example: `  plimsoll ablate docker
   plimsoll ablate oci runtime=crun --blocks 60
   plimsoll ablate podman client=api --mechanism network,seccomp
@@ -95,7 +95,7 @@ engines ENGINE lists; a study asks for the same by the key ablate.`,
 	c.Flags().StringSliceVar(&f.metrics, "metric", nil, "take these metrics of the workload apart (default: its first)")
 	c.Flags().StringSliceVar(&f.mechanisms, "mechanism", f.mechanisms, "take only these away")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ablate-ENGINE)")
-	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and set what the timeline says beside it, in the record too (root; workload hello)")
+	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and show what the timeline says next to the cost, in the record too (root; workload hello)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
 	f.addTurn(c)
 	completes(c, "mechanism", completeMechanisms(w))

@@ -33,7 +33,7 @@ func adviseCommand(w World) *cobra.Command {
 	f := adviseFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "advise DIR...",
-		Short: "Recommend an environment for a use, and say how far the data support it",
+		Short: "Recommend an environment for a purpose, and say how far the data support it",
 		Long: `Ranks the environments of one or more runs for a use: by the criteria and weights
 of a profile, within its hard constraints, with the case for and against each. It
 says what is not known. Where the data support no first place it names none, and
@@ -67,7 +67,7 @@ make one too: --weight hello/startup=3 --weight nginx/requests=1.`,
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.profile, "profile", "", "the use: a profile's name, or the path of a file")
+	fl.StringVar(&f.profile, "profile", "", "what it is for: a profile's name, or the path of a file")
 	fl.StringArrayVar(&f.weights, "weight", nil, "change a weight: metric=3 or workload/metric=3; 0 drops the criterion")
 	fl.StringSliceVar(&f.require, "require", nil, "also require a property: "+strings.Join(advise.Words(), ", ")+", or the id of a feature; a|b means that either will do")
 	fl.StringVar(&f.features, "features", "", "a feature table (default: features.json of the run)")

@@ -58,15 +58,15 @@ func bisectCommand(w World) *cobra.Command {
 		Short: "Find the commit that made an engine or a runtime slower or larger",
 		Long: `Builds commits of a Git repository between a good and a bad one, measures each with
 both of them in the same blocks, and finds the commit that made PROGRAM slower, or worse
-by another metric; by --metric size the one that made its file larger, for which nothing
-is measured. The repository is only read: the work trees are clones of our own.
+by another metric; with --metric size the one that made its file larger, which takes no
+measuring. The repository is only read: the work trees are clones.
 
 Each step takes as many blocks as it needs to tell on which side of the middle a commit
-lies. The chance that any of the decisions is wrong is bounded by --error. What can't be
-built or doesn't run is passed over. A search that was cut off goes on with --resume.
+lies. The chance that any of the decisions is wrong is at most --error. Commits that
+can't be built or don't run are passed over. --resume continues a search that was cut off.
 
-The status is 0 where a commit was found, or a few of which one it is, and 4 where the
-machine could not tell.`,
+The status is 0 if a commit was found, or a few of which it is one, and 4 if the machine
+could not tell.`,
 		Example: `  plimsoll bisect crun 1.8..HEAD --repo ~/src/crun --program crun --build './autogen.sh && ./configure && make'
   plimsoll bisect runc --good v1.1.0 --bad main --first-parent --program runc --build 'make static'
   plimsoll bisect crun HEAD~20..HEAD client=steps --metric create --program crun --build make
@@ -104,7 +104,7 @@ machine could not tell.`,
 	fl.StringVar(&f.build, "build", "", "the command that builds, for the shell, in a work tree (required)")
 	fl.StringVar(&f.made, "program", "", "the program that it makes, a path in the work tree (required)")
 	fl.DurationVar(&f.buildLimit, "build-limit", bisectBuildLimit, "the time that one build may take")
-	fl.BoolVar(&f.firstParent, "first-parent", false, "of merges follow the first parent alone")
+	fl.BoolVar(&f.firstParent, "first-parent", false, "follow only the first parent of merges")
 	fl.StringVar(&f.alpha, "error", bisectAlpha, "the chance of a wrong decision, over all steps")
 	fl.StringVar(&f.keep, "keep", "", "directory of the search with its records (default plimsoll-bisect-TIME-PROGRAM)")
 	fl.StringVar(&f.resumed, "resume", "", "go on with the search in this directory, or print what it found")

@@ -33,7 +33,7 @@ func bisectStepCommand(w World) *cobra.Command {
 	alpha, dir := "0.5%", ""
 	c := &cobra.Command{
 		Use:   "step PROGRAM GOOD BAD CANDIDATE [NAME=LEVEL…]",
-		Short: "Say whether a build is like a good or like a bad one, for git bisect run",
+		Short: "Say whether a build is like the good one or like the bad one, for git bisect run",
 		Long: `Measures the file CANDIDATE with the files GOOD and BAD in the same blocks, three builds
 of PROGRAM, and says by the exit status which of them it is like: 0 like GOOD, 1 like
 BAD, 125 if it can't be told or does not run. 128 and above is an error, which ends

@@ -39,7 +39,7 @@ func (f *measuredBuilds) addMeasured(c *cobra.Command, w World, metrics, budget 
 	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
 	fl.StringSliceVar(&f.metrics, "metric", nil, metrics+" (default: the workload's first, else startup)")
 	fl.DurationVar(&f.budget, "budget", f.budget, budget)
-	fl.IntVar(&f.blocks, "blocks", 0, "measure so many blocks instead, however long that takes")
+	fl.IntVar(&f.blocks, "blocks", 0, "measure this many blocks instead, however long that takes")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
 	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
 	fl.StringVarP(&f.dir, "record", "d", "", fmt.Sprintf("directory of the record (default plimsoll-run-TIME-%s-PROGRAM)", c.Name()))

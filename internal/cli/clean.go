@@ -27,12 +27,12 @@ program no longer on PATH) stays in the ledger; you are told what would help, an
 the exit status is 1.
 The records stay, and can still be resumed.
 
-Where several machines or containers share the state directory, whether a run goes on
-can be seen in its own alone: it is left to be cleaned up there. Where that host is no
-more, or has another name now, say so by --of-host NAME.
+If several machines or containers share the state directory, only the host of a run can
+see whether it is still going: clean up there. If that host is gone, or has another name
+now, say so by --of-host NAME.
 
---on ssh://HOST,… removes what runs on other hosts have left there: only folders
-whose ledger names their run, that has ended, and whose record was fetched.`,
+--on ssh://HOST,… removes what runs left on other hosts: only folders whose ledger
+names their run, whose run has ended, and whose record was fetched.`,
 		Example: "  plimsoll clean\n  plimsoll clean --portable\n  plimsoll clean --images\n  plimsoll clean --on ssh://root@node1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -37,9 +37,9 @@ func compareCommand(w World) *cobra.Command {
 		Long: `Compares what two runs have in common, by workload, metric and environment, or
 two environments of one run (--env twice). Two runs share no block, so what the
 baselines (native, floor) of the same block carry is first taken out of each
-value, with a weight that is learnt from the scatter: that cancels how fast the
-machine was on either day, where they tell. --history gives earlier runs of the
-same thing, from which the scatter between runs is known.
+value, with a weight that is learnt from the scatter: as far as they tell, that
+cancels how fast the machine was on either day. --history gives earlier runs of the
+same thing, which show the scatter between runs.
 
 With a folder of runs from several hosts on either side, each host's run is compared
 with its own, and the ratios are pooled over hosts.

@@ -65,7 +65,7 @@ reason and the command that would help. It changes nothing.`,
 	}
 	formatFlag(c, &format, "text", "json")
 	portableFlag(c, &byInterface, "show which engines are reached by their interfaces alone, how, and what measuring so leaves out")
-	c.Flags().BoolVar(&every, "all", false, "show the engine that is only simulated too")
+	c.Flags().BoolVar(&every, "all", false, "also show the engine that is only simulated")
 	c.Flags().BoolVar(&check, "check", false, "fail (status 5) if one of the named engines is not usable here")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		s, err := newSetting(w)

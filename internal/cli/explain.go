@@ -44,13 +44,13 @@ func explainCommand(w World) *cobra.Command {
 		Short: "Show where the time of a start goes: who waited for whom, and for what",
 		Long: `Follows the starts of an engine's containers, or of a command of your own, through
 all processes that they wait for: client, daemon, shim, runtime and the kernel. It
-shows what lay on the way from the request to the first byte (of a command: to its
-end), and what each part went into: a system call, a lock, the disk, a grace period
-of the kernel, a processor that was busy.
+shows what lay on the way from the request to the first byte (for a command: to its
+end), and where the time of each part went: a system call, a lock, the disk, a grace
+period of the kernel, a busy processor.
 
-Every second start is not traced, and tells what tracing costs. Nothing of the
-tracing stays on the machine, after a kill either. Without root only the steps that
-are timed from outside are shown.`,
+Every second start is not traced, which shows what tracing costs. Tracing leaves
+nothing on the machine, not even after a kill. Without root you get only the steps that
+are timed from outside.`,
 		Example: `  plimsoll explain docker network=none
   plimsoll explain oci runtime=crun client=run --starts 50
   plimsoll explain docker network=none --against network=host
@@ -108,10 +108,10 @@ are timed from outside are shown.`,
 		},
 	}
 	f.printing.add(c, append(report.Explanation.Formats(), "html")...)
-	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced; without it, of an environment at most as many as fit into a minute")
-	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start it so often at the same time, and show what takes longer then than alone: what bounds the rate of starts")
+	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced; without it, for an environment at most as many as fit into a minute")
+	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start it this many times at once, and show what takes longer then than alone: what limits the rate of starts")
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
-	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: see what the first lines say that it costs")
+	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
 	f.addWaiting(c)
 	completes(c, "against", completeEngineNames(w, realEngine))

@@ -22,8 +22,8 @@ share of the variance comes from the storage driver, the runtime, the engine and
 whatever else varied, and from each pair of them. Factors that the plan only
 varied together are reported together, with one share. Baselines are left out.
 
-Of runs from several hosts it says what each host's shares are, and which factor does
-something else on one host than on another.`,
+For runs from several hosts it gives each host's shares, and says which factors have a
+different effect on different hosts.`,
 		Example: `  plimsoll factors plimsoll-run-1
   plimsoll factors plimsoll-run-1 --workload sqlite --metric time
   plimsoll factors plimsoll-run-1 --engine docker,podman --format json

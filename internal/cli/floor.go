@@ -38,11 +38,11 @@ func floorCommand(w World) *cobra.Command {
 		Use:   "floor",
 		Short: "Show what this machine's kernel charges for what containers are made of",
 		Long: `Makes and undoes each mechanism that containers are made of by the kernel's own calls,
-with no engine: namespaces, mounts, links, a filter of system calls, control groups. Each
+with no engine: namespaces, mounts, links, a system call filter, control groups. Each
 alone, and by several processes that begin at the same time, all in the same blocks.
 
-What no engine can be faster than; and which mechanisms don't get cheaper by
-more processors, because one waits for the other.`,
+No engine can be faster than this. It also shows which mechanisms don't get cheaper with
+more processors, because one process waits for another.`,
 		Example: `  plimsoll floor
   plimsoll floor --mechanism process,network-namespace,veth --at-once 1,8,64
   plimsoll floor --blocks 20 --format markdown
@@ -64,7 +64,7 @@ more processors, because one waits for the other.`,
 	c.Flags().IntVar(&f.blocks, "blocks", f.blocks, "how many blocks count")
 	c.Flags().IntVar(&f.rounds, "rounds", f.rounds, "how often each mechanism is made in a block, by each process")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
-	c.Flags().StringSliceVar(&f.mechanisms, "mechanism", nil, "ask for these only (plimsoll workloads show mechanisms lists them)")
+	c.Flags().StringSliceVar(&f.mechanisms, "mechanism", nil, "measure only these (plimsoll workloads show mechanisms lists them)")
 	c.Flags().IntSliceVar(&f.together, "at-once", f.together, "how many processes begin at the same time")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-floor)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")

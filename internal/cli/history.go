@@ -33,12 +33,12 @@ the ratios to a baseline (native, floor) that ran in the same session. Each DIR 
 a run, or a folder of runs. Runs of another machine, protocol or study form
 histories of their own.
 
-A change is reported where it is larger than the threshold and the next run
-confirms it. It takes 8 runs to find one, and 10 or more to find one that only the
-last two runs have.
+A change is reported if it is larger than the threshold and the next run confirms
+it. It takes 8 runs to find one, and 10 or more to find one that only the last two
+runs have.
 
---fail-on-change makes it a gate: it fails (status 3) where the last change of
-any series is for the worse, or where the last run has lost a value. With
+--fail-on-change makes it a gate: it fails (status 3) if the last change of any
+series is for the worse, or if the last run has lost a value. With
 --strict, status 4 says that it could not tell.`,
 		Example: `  plimsoll history results
   plimsoll history results/2026-* --threshold 10%

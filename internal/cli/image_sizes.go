@@ -43,9 +43,9 @@ func imageSizes(w World) *cobra.Command {
 		Use:   "sizes [IMAGE...]",
 		Short: "Pull images into every engine here, and print their sizes",
 		Long: `Has each engine of the study "images" pull each image, by default busybox, from
-a registry on loopback, beside another image with the same base, asks it for the
-sizes and removes all of it again. Every engine means something else by "size";
-here is each of them:
+a registry on loopback, next to another image with the same base, asks it for the
+sizes and removes everything again. "Size" means something different in every engine;
+these are all of them:
 
   compressed   configuration and layers as the registry's manifest gives them
   transferred  what left the registry: less if a layer was already there

@@ -41,11 +41,11 @@ func (o *onFlags) add(c *cobra.Command) {
 	fl.StringVar(&o.request.Partition, "partition", "", "with --on slurm: the partition of the job")
 	fl.StringVar(&o.request.Account, "account", "", "with --on slurm: the account that the job is charged to")
 	fl.IntVar(&o.request.Nodes, "nodes", 1, "with --on slurm: how many nodes the job gets")
-	fl.IntVar(&o.request.TasksPerNode, "tasks-per-node", 0, "with --on slurm: how many tasks a node is to hold (default: the site's)")
+	fl.IntVar(&o.request.TasksPerNode, "tasks-per-node", 0, "with --on slurm: how many tasks a node holds (default: the site's)")
 	fl.StringVar(&o.limit, "time-limit", "", "with --on slurm: the job's time limit, such as 30m or 1-12:00:00 (default: the partition's)")
 	fl.BoolVar(&o.request.Shared, "share-nodes", false, "with --on slurm: other jobs may run on the nodes meanwhile (default: the nodes are the job's alone)")
 	fl.StringArrayVar(&o.request.Options, "slurm-option", nil, "with --on slurm: a further option of sbatch, such as constraint=haswell; as often as needed")
-	fl.IntVar(&o.most, "max-jobs", mostJobs, "with --on slurm: submit the rest of the study again, until so many jobs, where a time limit or a lost node ends one")
+	fl.IntVar(&o.most, "max-jobs", mostJobs, "with --on slurm: if a time limit or a lost node ends a job, submit the rest of the study again, up to this many jobs")
 	fl.StringVar(&o.id, "run-id", "", "the id of the run, eight of a-z and 0-9: --on slurm gives it to the job (default: drawn)")
 }
 

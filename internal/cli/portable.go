@@ -28,8 +28,8 @@ type portableFlags struct {
 // add adds the flags; on systems other than Linux the half is always on.
 func (f *portableFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.on, "portable", runtime.GOOS != "linux", "measure Docker and Podman by their API and their command alone, and a CRI endpoint by its API, wherever they run: no root, nothing of this machine's kernel; plimsoll doctor --portable says what that leaves out")
-	c.Flags().StringToStringVar(&f.archives, "image-archive", nil, "with --portable: an image by the file that docker save has written, such as busybox=busybox.tar, for workloads that run in it")
-	c.Flags().StringVar(&f.pullFrom, "pull-from", "", "with --portable: a repository such as registry.example/scratch, to which this machine may write and from which the engine pulls: what the workload pull needs is put there under the run's own tags, and taken away at the end")
+	c.Flags().StringToStringVar(&f.archives, "image-archive", nil, "with --portable: an image from a file written by docker save, such as busybox=busybox.tar, for workloads that run in it")
+	c.Flags().StringVar(&f.pullFrom, "pull-from", "", "with --portable: a repository such as registry.example/scratch, to which this machine may write and from which the engine pulls: what the workload pull needs is put there under the run's own tags, and removed at the end")
 }
 
 // portableFlag adds --portable to a command that only shows.

@@ -17,8 +17,8 @@ func runByInterface(w World) *cobra.Command {
 		Short: "Measure Docker and Podman by their interfaces, and print the table",
 		Long: `Measures Docker and Podman by their API and their command: Docker Desktop, a Podman
 machine, Colima, Rancher Desktop, or a daemon elsewhere by a Docker context, TCP with
-TLS or ssh. The other environments of a study are told as unavailable. plimsoll doctor
-says what measuring so leaves out.`,
+TLS or ssh. The other environments of a study are listed as unavailable. plimsoll doctor
+says what this leaves out.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker --blocks 20
   plimsoll run ./my.yaml -o results
@@ -48,7 +48,7 @@ says what measuring so leaves out.`,
 
 func enginesByInterface(w World) *cobra.Command {
 	format := "text"
-	c := &cobra.Command{Use: "engines [NAME...]", Short: "Show how Docker and Podman are reached, and what measuring so leaves out",
+	c := &cobra.Command{Use: "engines [NAME...]", Short: "Show how Docker and Podman are reached, and what measuring them so leaves out",
 		Example: "  plimsoll engines\n  plimsoll engines docker",
 		RunE:    func(cmd *cobra.Command, names []string) error { return enginesPortable(cmd, w, names, format) }}
 	return shown(c, &format)

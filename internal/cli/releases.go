@@ -33,17 +33,17 @@ func releasesCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "releases PROGRAM NAME=FILE… [FACTOR=LEVEL…] | DIR",
 		Short: "Show start-up, memory and size of a program over its releases",
-		Long: `Measures many builds of a program in turn in the same blocks, and shows over them, in
-the order in which they are named, how long a start takes, how much memory it takes and
-how large the program is, with the releases at which that changed. PROGRAM is what they
-are builds of, such as runc; NAME is what you call a build, such as 1.8, and FILE where
-it lies, with a slash: ./crun. They can stand in a file as well (--builds).
+		Long: `Measures many builds of a program in turn in the same blocks, and shows how start-up
+time, memory and the size of the program developed, in the order in which you name them,
+and at which releases they changed. PROGRAM is what they are builds of, such as runc;
+NAME is what you call a build, such as 1.8, and FILE its path, with a slash: ./crun. You
+can list them in a file instead (--builds).
 
-A step is marked where a new level begins: the chance that any mark is false is 5 %. One
-that is smaller than --threshold is not marked.
+A step is marked where a new level begins: the chance that any mark is false is 5 %. A
+step smaller than --threshold is not marked.
 
-FACTOR=LEVEL is a level of a factor of the engine, or a parameter of the workload. With
-the DIR of such a run nothing is measured: it is told again, or drawn.`,
+FACTOR=LEVEL is a level of a factor of the engine, or a parameter of the workload. Given
+the DIR of such a run it measures nothing, and prints or draws the answer again.`,
 		Example: `  plimsoll releases crun 1.8=/opt/crun-1.8/crun 1.9=/opt/crun-1.9/crun 1.14=/usr/bin/crun
   plimsoll releases runc --builds builds.yaml --budget 10m
   plimsoll releases crun --builds builds.yaml --engine podman network=none

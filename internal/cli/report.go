@@ -37,7 +37,7 @@ type reportFlags struct {
 func (f *reportFlags) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &f.format, formats...)
 	c.Flags().StringVar(&f.metric, "metric", "", "the metric to rank by (default: the study's)")
-	c.Flags().BoolVar(&f.full, "full", false, "print all that there is to a terminal too, where one screen is printed else")
+	c.Flags().BoolVar(&f.full, "full", false, "print everything in a terminal too, instead of one screen")
 	c.Flags().BoolVar(&f.ascii, "ascii", false, "use ASCII characters only")
 	completesMetrics(c)
 }

@@ -52,10 +52,10 @@ func (a *runAsked) command(w World) *cobra.Command {
 		Short: "Measure, and print the table",
 		Long: `Measures the environments of a study (by default the bundled study "quick"),
 prints the table, and writes the report as a page, report.html in the record. A
-study is the name of a bundled one (plimsoll studies) or the path of a file. A
-command behind -- is measured in place of one: its time, CPU time and memory, in
-native and in the engines that --engine names. It runs in the image of --image;
-without, in busybox or toolbox, the first that has the program.
+study is the name of a bundled one (plimsoll studies) or the path of a file. Instead
+of a study you can give a command after --: it measures its time, CPU time and memory,
+in native and in the engines that --engine names. The command runs in the image of
+--image; without it, in busybox or toolbox, the first that has the program.
 
 --until 2% spends trials where they are needed: after 10, 20, 40 … blocks it drops
 the environments whose ratios are known to ± 2 %, and it ends when all are. With
@@ -74,15 +74,15 @@ follows it again, and submits what a time limit or a lost node has left undone.
 
 --on ssh://HOST,… runs the study on other hosts by the system's own ssh, with the
 same seed's plan on each: the program is copied there, the records are fetched
-into OUTPUT/HOST, and everything is removed there afterwards. A run goes on where
-the connection is lost, and is picked up again. Ctrl-C ends all of them cleanly.
+into OUTPUT/HOST, and everything is removed there afterwards. If a connection is
+lost, the run goes on and is picked up again. Ctrl-C ends all of them cleanly.
 --on file:HOSTS.yaml#GROUP names the hosts in a file.
 
---portable measures Docker and Podman by their API and their command alone, wherever
+--portable measures Docker and Podman only by their API and their command, wherever
 they run: a daemon behind TCP with TLS, ssh or a Docker context, Docker Desktop, a
-Podman machine. It is what Plimsoll does on macOS and Windows. --resume goes on with
-such a run in the same way. --pull-from names a repository from which an engine pulls
-that does not reach this machine.`,
+Podman machine. It is what Plimsoll does on macOS and Windows. --resume continues such
+a run in the same way. --pull-from names a repository to pull from, for an engine that
+can't reach this machine.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run --engine docker,podman -- sha256sum /bin/busybox
@@ -125,7 +125,7 @@ that does not reach this machine.`,
 	c.Flags().DurationVar(&a.after, "stop-after", 0, "interrupt the run after this time, such as 2h, when the trial in flight has ended; --resume continues it, on another day too")
 	c.Flags().BoolVar(&a.trust, "trust-record", false, "resume a record that belongs to another user: what it says is executed")
 	c.Flags().StringVar(&a.noise, "noise", "", "record the noise floor in this file, from plimsoll selftest --format json: no gate on this run may be set below it")
-	c.Flags().BoolVar(&a.yes, "yes", false, "build the images that the study needs and that are not here, without asking; without it you are asked in a terminal, and elsewhere told what is left out")
+	c.Flags().BoolVar(&a.yes, "yes", false, "build missing images that the study needs, without asking; without it you are asked in a terminal, and elsewhere told what is left out")
 	a.addTurn(c)
 	completes(c, "gate-env", ofStudy(plannedOf))
 	completesFolders(c, "output", "resume")

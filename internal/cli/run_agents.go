@@ -34,7 +34,7 @@ const meetLimit = 30 * time.Second
 func (f *agentFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.addresses, "agent", nil, "ask this agent on a storage node what it counted in each trial: https://HOST:PORT#FINGERPRINT as plimsoll agent prints it, or local for this machine's own counters, local:SOURCE,… for some of them; may be given many times")
 	flags.StringVar(&f.tokenFile, "agent-token-file", "", "the agents' token")
-	flags.StringVar(&f.jobName, "agent-job", "", "count the requests of this batch job alone, where servers can tell them apart (default $SLURM_JOB_ID)")
+	flags.StringVar(&f.jobName, "agent-job", "", "count only the requests of this batch job, where servers can tell them apart (default $SLURM_JOB_ID)")
 }
 
 // job is the batch job that the run belongs to.

@@ -100,7 +100,7 @@ func (c *changes) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.tuned, "tuned", false, "while it runs, set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it); the results say so")
 	cmd.Flags().StringVar(&c.scale, "scale", "", "a scale that the study defines, such as quick (plimsoll studies lists them; default: full)")
 	cmd.Flags().StringSliceVar(&c.parts, "part", nil, "measure only these parts of the study, in as many blocks as they ask for")
-	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so. For a command behind --, the image that it runs in, such as debian")
+	cmd.Flags().StringToStringVar(&c.images, "image", nil, "an image in place of one that the study names, such as ubuntu:18.04=debian; the results say so. For a command after --, the image that it runs in, such as debian")
 	image := cmd.Flags().Lookup("image")
 	image.Value = imageFlag{image.Value, &c.command.image}
 	mirrorFlag(cmd, &c.mirror)

@@ -35,17 +35,17 @@ func tuneCommand(w World) *cobra.Command {
 	f := tuneFlags{printing: printing{format: "text"}, blocks: 30}
 	c := &cobra.Command{
 		Use:   "tune [ENGINE [FACTOR=LEVEL…]]",
-		Short: "Show what on this machine makes starts scatter, and what can be set against it",
+		Short: "Show what makes starts scatter on this machine, and what you can set against it",
 		Long: `Lists the states of this machine that make starts scatter, what they are now, and
 whether they can be set. Nothing is changed.
 
 With --measure it finds out what each does to the starts of an engine (by default the
 bare runtime): in each block the engine starts twice with the machine as it is, twice
 in each state alone and twice in all of them. States are set for single starts and put
-back; after a kill the next run and plimsoll clean put them back.
+back; after a kill the next run or plimsoll clean does that.
 
 plimsoll run --tuned measures a study with all of them set. Its results are those of a
-tuned machine and are marked so: users' machines are not.`,
+tuned machine, and are marked as such: your users' machines are not tuned.`,
 		Example: `  plimsoll tune
   plimsoll tune --measure
   plimsoll tune --measure podman network=none --state rcu-expedited,huge-pages

@@ -90,11 +90,11 @@ const leaveLimit = 2 * time.Second
 // start prepares a call of the program.
 func (p *program) start(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.path, append(append([]string(nil), p.args...), args...)...)
-	ours := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(p.drops, name)
 	})
-	cmd.Env = append(ours, p.env...)
+	cmd.Env = append(cmd.Env, p.env...)
 	cmd.WaitDelay = leaveLimit
 	return cmd
 }

@@ -71,4 +71,4 @@ func keeps(fl *pflag.FlagSet, args, names []string) error {
 }
 
 // unlikeHint is what helps where a run is not what it began on.
-const unlikeHint = "resume it where it began, or start a new run; --unlike resumes it here anyway, and the record keeps both"
+const unlikeHint = "resume it where it began, with the Plimsoll and the images of then, or start a new run; --unlike resumes it here anyway, and the record keeps both"

@@ -119,7 +119,7 @@ can't reach this machine.`,
 	a.gate.add(c)
 	a.agents.add(c.Flags())
 	a.portable.add(c)
-	c.Flags().Lookup("unlike").Usage += "; with --resume: continue on another machine, kernel or engine version than the run began on"
+	c.Flags().Lookup("unlike").Usage += "; with --resume: continue on another machine, kernel or engine version, or with other images, than the run began with"
 	c.Flags().StringVarP(&a.dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")
 	c.Flags().StringVar(&a.resume, "resume", "", "resume the run in this directory")
 	c.Flags().DurationVar(&a.after, "stop-after", 0, "interrupt the run after this time, such as 2h, when the trial in flight has ended; --resume continues it, on another day too")

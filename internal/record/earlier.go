@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Earlier is what a run was measured with before it was gone on with, where
 // that was something else than what stands in Run now. It is of the trials
@@ -24,11 +27,21 @@ type Difference struct {
 	Unlike bool `json:"unlike,omitempty"`
 }
 
-// String is such as "kernel: 6.1.0 → 6.12.4".
+// String is such as "kernel: 6.1.0 → 6.12.4". Of a digest it has the first digits.
 func (d Difference) String() string {
-	s := d.Fact + ": " + d.Was + " → " + d.Now
+	s := d.Fact + ": " + abbreviated(d.Was) + " → " + abbreviated(d.Now)
 	if d.Env != "" {
 		return d.Env + " " + s
 	}
 	return s
+}
+
+// abbreviated cuts a digest to as many digits as tell it from others, in programs as in
+// sentences.
+func abbreviated(value string) string {
+	const digits = 12
+	if hex, ok := strings.CutPrefix(value, "sha256:"); ok && len(hex) > digits {
+		return "sha256:" + hex[:digits]
+	}
+	return value
 }

@@ -245,10 +245,23 @@ type Image struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"` // of the OCI manifest
 	Tree   string `json:"tree"`   // digest of the content: the same in every format
-	Bytes  int64  `json:"bytes"`  // unpacked, apparent
+	// WithoutProbe is Tree without the probe; empty in records of earlier versions.
+	WithoutProbe string `json:"without_probe,omitempty"`
+	Bytes        int64  `json:"bytes"` // unpacked, apparent
 	// Facts say what it was made from: distribution, versions of packages,
 	// digest at the registry that it came from.
 	Facts map[string]string `json:"facts,omitempty"`
+}
+
+// PutImage puts an image in, in the place of the one of its name.
+func (r *Run) PutImage(im Image) {
+	for i := range r.Images {
+		if r.Images[i].Name == im.Name {
+			r.Images[i] = im
+			return
+		}
+	}
+	r.Images = append(r.Images, im)
 }
 
 // Host is what is known of the machine.

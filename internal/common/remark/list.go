@@ -28,7 +28,7 @@ var List = []Kind{
 	{Code: "torn-tail", By: Record, Title: "Torn record", Says: "the run was killed while writing: its last line is incomplete"},
 	{Code: "lines-missing", By: Record, Says: "trials that were recorded are no longer there: the file was cut off"},
 	{Code: "no-sums", By: Record, Says: "the run was written by an earlier version: a changed or missing line would go unnoticed"},
-	{Code: "unlike-parts", By: Report, Says: "the run was resumed (`--resume --unlike`) on a machine, kernel or engine other than the one it began on: its times mix both"},
+	{Code: "unlike-parts", By: Report, Says: "the run was resumed (`--resume --unlike`) on a machine, kernel or engine other than the one it began on, or with other content in an image: its times mix both"},
 	{Code: "looked", By: Report, Says: "the number of blocks was left open: says which environments left after how many, and why the run ended"},
 	{Code: "residue", By: Report, Title: "Left behind", Says: "something of ours was left behind"},
 	{Code: "unverified", By: Report, Says: "the adapter has never been tried on the real engine"},

@@ -16,7 +16,9 @@ type content struct {
 	layers []tree // the lowest first; laid over each other they are tree
 	// facts say what it was made from: release, versions of packages.
 	facts map[string]string
-	sum   string // the tree's digest, once it was asked for
+	// sum and rest are the tree's digests, with the probe and without it, once they
+	// were asked for.
+	sum, rest string
 }
 
 // contentOf lays layers over each other.
@@ -43,9 +45,15 @@ func contentOf(facts map[string]string, layers ...tree) *content {
 // digest is the tree's, computed once.
 func (c *content) digest() string {
 	if c.sum == "" {
-		c.sum = c.tree.digest()
+		c.sum, c.rest = c.digests()
 	}
 	return c.sum
+}
+
+// withoutProbe is the digest of the tree without the probe.
+func (c *content) withoutProbe() string {
+	c.digest()
+	return c.rest
 }
 
 // labels are those of the image's configuration.

@@ -26,7 +26,10 @@ type Image struct {
 	Name   string `json:"name"`   // "payload", "busybox"
 	Digest string `json:"digest"` // of the OCI manifest, sha256:…
 	Tree   string `json:"tree"`   // of the content: the same in every format
-	Bytes  int64  `json:"bytes"`  // apparent size, unpacked
+	// WithoutProbe is Tree without the probe, which each version of this program brings
+	// along: by it, content is known again.
+	WithoutProbe string `json:"without_probe"`
+	Bytes        int64  `json:"bytes"` // apparent size, unpacked
 	// Facts say what it was made from: distribution, versions of packages, the
 	// digest in the registry that it came from.
 	Facts map[string]string `json:"facts,omitempty"`

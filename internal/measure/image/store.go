@@ -72,7 +72,7 @@ func (s *Store) Get(ctx context.Context, name string) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
-	return Image{Name: name, Digest: sl.Manifest, Tree: t.digest(), Bytes: t.bytes(), Facts: t.facts}, nil
+	return Image{Name: name, Digest: sl.Manifest, Tree: t.digest(), WithoutProbe: t.withoutProbe(), Bytes: t.bytes(), Facts: t.facts}, nil
 }
 
 // Build makes what an image is made from where that is not done by itself,

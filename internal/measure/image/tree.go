@@ -118,12 +118,22 @@ func (t tree) bytes() int64 {
 
 // digest is the tree digest; see docs/images.md.
 func (t tree) digest() string {
-	h := sha256.New()
+	whole, _ := t.digests()
+	return whole
+}
+
+// digests are the tree digest, and the one of the same tree without the probe.
+func (t tree) digests() (whole, withoutProbe string) {
+	all, rest := sha256.New(), sha256.New()
+	both := io.MultiWriter(all, rest)
 	for i := range t {
-		e := &t[i]
-		writeEntry(h, e.path, e.kind, e.mode, e.length(), e.hash(), e.link)
+		e, to := &t[i], both
+		if e.path == ProbePath {
+			to = all
+		}
+		writeEntry(to, e.path, e.kind, e.mode, e.length(), e.hash(), e.link)
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return "sha256:" + hex.EncodeToString(all.Sum(nil)), "sha256:" + hex.EncodeToString(rest.Sum(nil))
 }
 
 // writeEntry writes the line of one entry. Owners and times are left out:

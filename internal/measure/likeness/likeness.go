@@ -1,5 +1,5 @@
 // Package likeness says whether a run goes on with what it was begun on: the same
-// machine, engines and program. Times from before and after anything else can't be
+// machine, engines, images and program. Times from before and after anything else can't be
 // taken together.
 //
 // It is opinionated: what only one side says is no difference, so that a record of an
@@ -18,7 +18,7 @@ import (
 )
 
 // Error is a run that would be gone on with on another machine, kernel or engine than
-// it was begun on. Nothing of its record was changed.
+// it was begun on, or with other images. Nothing of its record was changed.
 type Error struct {
 	RunID   string
 	Differs []record.Difference

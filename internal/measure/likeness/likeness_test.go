@@ -42,3 +42,39 @@ func TestLikeness(t *testing.T) {
 		t.Errorf("%+v", now.Earlier)
 	}
 }
+
+// What an image holds must be the same, but for the probe, which each version of this
+// program brings along. A record of an earlier version says it of the whole, or not at all.
+func TestImages(t *testing.T) {
+	image := func(tree, rest string) []record.Image {
+		return []record.Image{{Name: "toolbox", Tree: tree, WithoutProbe: rest}}
+	}
+	now := image("sha256:t2", "sha256:c2")
+	for _, c := range []struct {
+		name      string
+		was       []record.Image
+		sameProbe bool
+		want      string // of the difference; "" for none
+		unlike    bool
+	}{
+		{"the same", now, true, "", false},
+		{"another probe alone", image("sha256:t1", "sha256:c2"), false, "", false},
+		{"other content", image("sha256:t1", "sha256:c1"), true, "content of the image toolbox: sha256:c1 → sha256:c2", true},
+		{"other content and another probe", image("sha256:t1", "sha256:c1"), false, "content of the image toolbox: sha256:c1 → sha256:c2", true},
+		{"an earlier version's, the same", image("sha256:t2", ""), true, "", false},
+		{"an earlier version's, other content", image("sha256:t1", ""), true, "content of the image toolbox: sha256:t1 → sha256:t2", true},
+		{"an earlier version's, another probe", image("sha256:t1", ""), false, "content of the image toolbox: sha256:t1 → sha256:t2", false},
+		{"no digest", image("", ""), true, "content of the image toolbox: not recorded → sha256:c2", false},
+		{"no image", nil, true, "content of the image toolbox: not recorded → sha256:c2", false},
+		{"another image's", []record.Image{{Name: "busybox", Tree: "sha256:b"}}, true, "", false},
+	} {
+		differs, unknown := Images(c.was, now, c.sameProbe)
+		got := ""
+		for _, d := range differs {
+			got += d.String()
+		}
+		if got != c.want || c.want != "" && (differs[0].Unlike != c.unlike || (len(unknown) == 1) == c.unlike) || c.want == "" && len(unknown) > 0 {
+			t.Errorf("%s: %q, unlike %v, unknown %v", c.name, got, differs, unknown)
+		}
+	}
+}

@@ -66,6 +66,9 @@ func (r *run) openRecord() (err error) {
 	now := time.Now()
 	r.Run.Status, r.Run.Finished, r.Run.Host = "running", time.Time{}, r.host()
 	r.Run.Tool.Probe = probe.Digest()
+	for _, im := range r.Look.Images.held {
+		r.Run.PutImage(im)
+	}
 	for i := range r.Run.Workloads {
 		w := &r.Run.Workloads[i]
 		for _, m := range beside { // a resumed run's record has them
@@ -99,8 +102,12 @@ var byInterface = []string{"host", machineFact, "daemon-cpus", "kernel", "defaul
 // clock are left out: they are measured anew each time.
 func (r *run) differs() []record.Difference {
 	was := record.Host{Arch: r.was.Host.Arch} // what else is known of it stands in the engines' facts
+	images, unknown := likeness.Images(r.was.Images, r.Run.Images, r.was.Tool.Probe == r.Run.Tool.Probe)
+	if len(unknown) > 0 {
+		r.Say(likeness.Unknown(unknown))
+	}
 	return slices.Concat(clients(r.was.Host, r.Run.Host), likeness.Machines(was, r.Run.Host), likeness.Tools(r.was.Tool, r.Run.Tool),
-		likeness.Engines(r.was.Environments, r.Run.Environments, byInterface...))
+		likeness.Engines(r.was.Environments, r.Run.Environments, byInterface...), images)
 }
 
 // countEarlier counts what a resumed run has measured already.

@@ -30,6 +30,9 @@ const payloadImage = "payload"
 type Images struct {
 	RunID    string
 	Archives map[string]string // files as docker save writes them, by the image's name
+	// held says what those hold that were given, below the probe: the digest of their
+	// configuration, which names their layers.
+	held []record.Image
 }
 
 // Has says whether an image can be had, and if not, why and what would help.
@@ -66,6 +69,11 @@ func (im *Images) get(ctx context.Context, called string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	id, err := base.ConfigName()
+	if err != nil {
+		return nil, err
+	}
+	im.held = append(im.held, record.Image{Name: called, WithoutProbe: id.String()})
 	return image.WithProbe(base, probe.Binary(), labels)
 }
 

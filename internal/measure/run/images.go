@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/likeness"
+	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
-// describeImages records the images in use.
+// describeImages records the images in use. Of a resumed run they are described anew:
+// what its record says of them is of its earlier part.
 func (r *runner) describeImages(ctx context.Context) {
 	seen := map[string]bool{}
-	for _, im := range r.rec.Images {
-		seen[im.Name] = true
-	}
 	names := r.pulls.names()
 	for _, e := range r.rec.Environments {
 		for _, o := range r.session.sorted() {
@@ -36,6 +36,16 @@ func (r *runner) describeImages(ctx context.Context) {
 			continue
 		}
 		seen[name] = true
-		r.rec.Images = append(r.rec.Images, record.Image{Name: im.Name, Digest: im.Digest, Tree: im.Tree, Bytes: im.Bytes, Facts: im.Facts})
+		r.rec.PutImage(record.Image{Name: im.Name, Digest: im.Digest, Tree: im.Tree, WithoutProbe: im.WithoutProbe, Bytes: im.Bytes, Facts: im.Facts})
 	}
+}
+
+// otherImages is what the images of a resumed run hold otherwise than those of its
+// earlier part. What can't be told is said.
+func (r *runner) otherImages() []record.Difference {
+	differs, unknown := likeness.Images(r.was.Images, r.rec.Images, r.was.Tool.Probe == probe.Digest())
+	if len(unknown) > 0 && len(r.writer.Complete()) > 0 {
+		r.progress.Remark(likeness.Unknown(unknown))
+	}
+	return differs
 }

@@ -200,13 +200,13 @@ func (r *runner) measure(ctx context.Context, sum *Summary) error {
 	if err := r.openAll(ctx, sum); err != nil {
 		return r.broken(err, sum)
 	}
+	r.describeImages(ctx)
 	if r.was != nil {
-		if err := r.likeness(r.was, likeness.Engines(r.was.Environments, r.rec.Environments)); err != nil {
+		if err := r.likeness(r.was, append(likeness.Engines(r.was.Environments, r.rec.Environments), r.otherImages()...)); err != nil {
 			return err
 		}
 		r.was = nil
 	}
-	r.describeImages(ctx)
 	jobs, err := r.jobs()
 	if err != nil {
 		return err

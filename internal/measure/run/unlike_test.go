@@ -172,3 +172,97 @@ func everything(t *testing.T, dir string) map[string]string {
 	}
 	return out
 }
+
+// stopped is a progress that ends the run with the trial after so many, and keeps what is
+// said.
+type stopped struct {
+	NoProgress
+	after  int
+	finish chan struct{}
+	said   []string
+}
+
+func (s *stopped) Trial(u Upcoming) {
+	if u.Done == s.after {
+		close(s.finish)
+	}
+}
+
+func (s *stopped) Remark(text string) { s.said = append(s.said, text) }
+
+// A run whose images hold other content now is refused as one on another machine; where
+// the record doesn't say what they held, it is gone on with, and that is said.
+func TestResumeRefusesOtherImages(t *testing.T) {
+	const other = "sha256:0123456789abcdef"
+	for _, c := range []struct {
+		name   string
+		change func(*record.Run)
+		unlike bool
+		want   string // of the refusal; "" for none
+		says   string // the remark
+		keeps  string // what is recorded of it
+	}{
+		{name: "the same", change: func(*record.Run) {}},
+		{name: "other content", change: func(r *record.Run) { r.Images[0].WithoutProbe = other }, want: "content of the image payload: sha256:0123456789ab → sha256:"},
+		{name: "other content, wanted", change: func(r *record.Run) { r.Images[0].WithoutProbe = other }, unlike: true, keeps: other},
+		{name: "of an earlier version", change: func(r *record.Run) { r.Images[0].Tree, r.Images[0].WithoutProbe = other, "" }, want: "content of the image payload: sha256:0123456789ab → sha256:"},
+		{name: "of an earlier version, with another probe", change: func(r *record.Run) {
+			r.Images[0].Tree, r.Images[0].WithoutProbe, r.Tool.Probe = other, "", other
+		}, says: "whether payload is what", keeps: other},
+		{name: "without digests", change: func(r *record.Run) { r.Images = nil }, says: "whether payload is what", keeps: "not recorded"},
+	} {
+		begun := &stopped{after: 3, finish: make(chan struct{})}
+		o := pullOptions(t, "payload", newPulling("engine"))
+		o.Finish, o.Progress = begun.finish, begun
+		if sum, err := Execute(t.Context(), o); err != nil || !sum.Interrupted || sum.Trials != 4 {
+			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+		}
+		w, was, err := record.Resume(o.Dir)
+		require.NoError(t, err)
+		if len(was.Images) != 1 || was.Images[0].WithoutProbe == "" || was.Images[0].WithoutProbe == was.Images[0].Tree {
+			t.Fatalf("%s: the record's images are %+v", c.name, was.Images)
+		}
+		c.change(was)
+		require.NoError(t, errors.Join(w.Update(was), w.Close()))
+		held := func() string {
+			run, err := os.ReadFile(filepath.Join(o.Dir, record.RunFile))
+			require.NoError(t, err)
+			trials, err := os.ReadFile(filepath.Join(o.Dir, record.TrialsFile))
+			require.NoError(t, err)
+			return string(run) + string(trials)
+		}
+		before := held()
+
+		again := &stopped{after: -1}
+		next := o
+		next.Run, next.Resume, next.Unlike, next.Finish, next.Progress = was, true, c.unlike, make(chan struct{}), again
+		next.Engines = []engine.Engine{newPulling("engine")}
+		_, err = Execute(t.Context(), next)
+		if said := strings.Join(again.said, "\n"); c.says != "" && !strings.Contains(said, c.says) || c.says == "" && strings.Contains(said, "whether payload") {
+			t.Errorf("%s: it says %q", c.name, said)
+		}
+		if c.want != "" {
+			if unlike := (*likeness.Error)(nil); !errors.As(err, &unlike) || !strings.Contains(err.Error(), "("+c.want) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if after := held(); after != before {
+				t.Errorf("%s: the record has changed:\n%s", c.name, after)
+			}
+			continue
+		}
+		r, oerr := record.Open(o.Dir)
+		require.NoError(t, errors.Join(err, oerr))
+		run := r.Run()
+		var kept []string
+		for _, e := range run.Earlier {
+			for _, d := range e.Differs {
+				if strings.HasPrefix(d.Fact, "content of") {
+					kept = append(kept, d.Was)
+				}
+			}
+		}
+		if got := strings.Join(kept, " "); got != c.keeps || run.Status != "done" || len(run.Images) != 1 || run.Images[0].Name != "payload" || run.Images[0].WithoutProbe == other {
+			t.Errorf("%s: kept %q, images %+v, %s", c.name, got, run.Images, run.Status)
+		}
+	}
+}

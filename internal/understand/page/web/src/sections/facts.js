@@ -15,7 +15,7 @@ export function facts(m) {
   return section('facts', 'Environments and machine', 'What was asked for, and what each engine itself says is in force.',
     m.shown().map(environment),
     images.length ? details('images', `Images (${images.length})`, () => table({name: 'images-table', title: 'Images', rows: [['image', 'digest', 'content', 'unpacked', 'made of'],
-      ...images.map(i => [i.name, {el: h('code', null, i.digest), v: i.digest}, {el: h('code', null, i.tree), v: i.tree}, {t: amount(i.bytes, 'bytes'), v: i.bytes, num: true}, pairs(i.facts).map(([k, v]) => `${k} ${v}`).join(', ')])]})) : null,
+      ...images.map(i => [i.name, {el: h('code', null, i.digest), v: i.digest}, {el: h('code', null, i.tree), v: i.tree}, {t: i.bytes ? amount(i.bytes, 'bytes') : '', v: i.bytes, num: true}, pairs(i.facts).map(([k, v]) => `${k} ${v}`).join(', ')])]})) : null,
     details('host', 'Machine', () => table({name: 'host-table', title: 'Machine', rows: [['what', 'value'],
       ...pairs(host).filter(([, v]) => typeof v !== 'object').map(([k, v]) => [k, k === 'memory_bytes' ? {t: amount(v, 'bytes'), v} : String(v)]), ...pairs(host.more)]})));
 }

@@ -155,10 +155,20 @@ func (r *run) openAll(ctx context.Context) error {
 		e := &r.Run.Environments[i]
 		if env := r.envs[e.ID]; env != nil {
 			e.Facts, e.Clock = env.rec.Facts, record.ClockForeign
-			e.Unverified = e.Unverified || r.Look.Found(e.Engine).Unverified != ""
+			e.Unverified = e.Unverified || r.Look.Found(e.Engine).Unverified != "" || ownKernel(e)
 		}
 	}
 	return nil
+}
+
+// ownKernel says whether an environment's runtime, named or the engine's default, gives
+// containers a kernel of their own: nobody has measured such by an engine's interface.
+func ownKernel(e *record.Environment) bool {
+	runtime := e.Levels[engine.Runtime]
+	if runtime == "" || runtime == engine.DefaultLevel {
+		runtime = e.Facts["default-runtime"]
+	}
+	return engine.Info{}.UntriedRuntime(map[string]string{"runtime": runtime})
 }
 
 // trials carries out the plan's trials in their order.

@@ -41,6 +41,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime), log: env.settings.log,
 	}
 	env.AddFacts(seen.facts())
+	env.AddFacts(map[string]string{"runtime-type": info.Runtimes[live.HostConfig.Runtime].Type})
 	if env.spec.Level(engine.Network) != "none" {
 		if env.unreached = unreached(payload.Report, live.HostConfig.Runtime, info); env.unreached != "" {
 			env.AddFacts(map[string]string{"network-inside": "loopback only"})

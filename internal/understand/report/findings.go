@@ -217,15 +217,17 @@ func without(lacks []analyze.ClaimLack) string {
 }
 
 // notAsInPaper says what is not as in the paper, and is in the verdict all the same.
-func notAsInPaper(list []record.StandIn) string {
-	var out []string
-	for _, s := range list {
-		out = append(out, words.Clean(s.Aspect)+", "+words.Clean(s.Here)+" (the paper: "+words.Clean(s.Paper)+")")
-	}
-	if len(out) == 0 {
+func notAsInPaper(list []record.StandIn) string { return notAsInPaperOf(lists.Map(list, differing)) }
+
+func notAsInPaperOf(list []string) string {
+	if len(list) == 0 {
 		return ""
 	}
-	return words.Sentence("Not as in the paper, and judged all the same: " + strings.Join(out, "; "))
+	return words.Sentence("Not as in the paper, and judged all the same: " + strings.Join(list, "; "))
+}
+
+func differing(s record.StandIn) string {
+	return words.Clean(s.Aspect) + ", " + words.Clean(s.Here) + " (the paper: " + words.Clean(s.Paper) + ")"
 }
 
 // lines are the sentences below a claim's row: what it says, what the verdict

@@ -38,6 +38,9 @@ func hostClaimsDocument(d *document.Document, c *hosts.Claims, _ Options) {
 		if q := quoted(x.Published, shownValues); q != "" {
 			row.Below = append(row.Below, document.Say("published "+q))
 		}
+		if s := hostsNotAsInPaper(x.Differs); s != "" {
+			row.Below = append(row.Below, document.Say(s))
+		}
 		for _, v := range analyze.ClaimVerdicts {
 			if s := onHosts(c, x, v); s != "" {
 				row.Below = append(row.Below, document.Say(s))
@@ -65,10 +68,27 @@ func hostClaimsTitle(c *hosts.Claims) string {
 	return "Findings of " + words.List(studies) + " on " + words.Plural(len(c.Hosts), "host") + ": " + strings.Join(counts, ", ")
 }
 
+// mostHosts is how many hosts a sentence names.
+const mostHosts = 6
+
+// hostsNotAsInPaper says what is not as in the paper, and on which hosts where it isn't on all.
+func hostsNotAsInPaper(list []hosts.Differing) string {
+	where := func(on []string) string {
+		if len(on) == 0 {
+			return ""
+		}
+		names := lists.Map(on[:min(len(on), mostHosts)], words.Clean)
+		if more := len(on) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		return ", on " + words.List(names)
+	}
+	return notAsInPaperOf(lists.Map(list, func(d hosts.Differing) string { return differing(d.StandIn) + where(d.On) }))
+}
+
 // onHosts names the hosts of one verdict, with the number that decides on each; of many
 // the first ones.
 func onHosts(c *hosts.Claims, x *hosts.Claim, v analyze.ClaimVerdict) string {
-	const most = 6
 	var out []string
 	n := 0
 	for i, f := range x.Hosts {
@@ -79,7 +99,7 @@ func onHosts(c *hosts.Claims, x *hosts.Claim, v analyze.ClaimVerdict) string {
 		if is != v {
 			continue
 		}
-		if n++; n > most {
+		if n++; n > mostHosts {
 			continue
 		}
 		s := words.Clean(c.Hosts[i].Label)
@@ -91,8 +111,8 @@ func onHosts(c *hosts.Claims, x *hosts.Claim, v analyze.ClaimVerdict) string {
 	if n == 0 || v == analyze.ClaimNotTested && n == len(x.Hosts) {
 		return ""
 	}
-	if n > most {
-		out = append(out, fmt.Sprintf("and %d more (--format csv has all)", n-most))
+	if n > mostHosts {
+		out = append(out, fmt.Sprintf("and %d more (--format csv has all)", n-mostHosts))
 	}
 	return words.Sentence(words.Upper(verdictWord(v)) + " on " + strings.Join(out, ", "))
 }
@@ -109,6 +129,7 @@ func hostClaimsCSV(w io.Writer, c *hosts.Claims, _ Options) error {
 			}
 		}
 		all := claimRow(&analyze.Finding{ID: x.ID, Verdict: analyze.ClaimVerdict(x.Where), Says: x.Says, Published: x.Published})
+		all[len(all)-1] = hostsNotAsInPaper(x.Differs) // its last column
 		rows = append(rows, append([]string{""}, all...))
 	}
 	return csv.NewWriter(w).WriteAll(rows)

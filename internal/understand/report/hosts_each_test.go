@@ -2,7 +2,10 @@ package report
 
 import (
 	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,5 +61,45 @@ func TestHostByHost(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	if !strings.Contains(string(manual), table) {
 		t.Errorf("docs/advise.md does not show this:\n%s", table)
+	}
+}
+
+// What is not as in the paper, and judged all the same, is told of several hosts as of
+// one: in the text, in the table and in the data, with the hosts that have it where not
+// all have.
+func TestHostsNotAsInPaper(t *testing.T) {
+	client := record.StandIn{Aspect: "client", Paper: "a command line", Here: "an API"}
+	engine := record.StandIn{Aspect: "engine", Paper: "Singularity", Here: "Apptainer"}
+	of := func(label string, v analyze.ClaimVerdict, differs ...record.StandIn) hosts.HostFindings {
+		return hosts.HostFindings{Label: label, Findings: &analyze.Findings{Claims: []analyze.Finding{{ID: "paper/1", Says: "It holds.", Verdict: v, Differs: differs}}}}
+	}
+	c := hosts.ClaimsOf([]hosts.HostFindings{of("one", analyze.ClaimSupported, client, engine), of("two", analyze.ClaimSupported, client), of("three", analyze.ClaimNotTested, engine)})
+	const want = "Not as in the paper, and judged all the same: client, an API (the paper: a command line); engine, Apptainer (the paper: Singularity), on one."
+	written := map[string]string{}
+	for _, format := range []string{"text", "markdown", "csv", "json"} {
+		var out bytes.Buffer
+		if err := HostClaims.Write(&out, format, c, Options{Width: 300}); err != nil {
+			t.Fatal(err)
+		}
+		written[format] = out.String()
+		if format != "json" && !strings.Contains(out.String(), want) {
+			t.Errorf("%s:\n%s", format, out.String())
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(written["csv"])).ReadAll()
+	if all := rows[len(rows)-1]; err != nil || rows[0][len(all)-1] != "differs" || all[0] != "" || all[len(all)-1] != want {
+		t.Errorf("%v, %v", rows, err)
+	}
+	var read struct {
+		Claims []struct {
+			Differs []struct {
+				Paper string
+				On    []string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(written["json"]), &read); err != nil || len(read.Claims) != 1 || len(read.Claims[0].Differs) != 2 ||
+		read.Claims[0].Differs[0].On != nil || !slices.Equal(read.Claims[0].Differs[1].On, []string{"one"}) || read.Claims[0].Differs[1].Paper != "Singularity" {
+		t.Errorf("%+v, %v", read, err)
 	}
 }

@@ -1,6 +1,9 @@
 package hosts
 
 import (
+	"slices"
+
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
 )
@@ -44,8 +47,18 @@ type Claim struct {
 	Inconclusive int                       `json:"inconclusive"`
 	NotTested    int                       `json:"not_tested"`
 	Published    []analyze.PublishedNumber `json:"published,omitempty"`
+	// Differs are what the paper had otherwise and which is judged all the same, on any
+	// host that tests the claim.
+	Differs []Differing `json:"differs,omitempty"`
 	// Hosts are in the order of Claims.Hosts; nil where a host's runs lack the claim.
 	Hosts []*analyze.Finding `json:"-"`
+}
+
+// Differing is what the paper had otherwise, and where.
+type Differing struct {
+	record.StandIn
+	// On are the hosts that have it so, by label; empty where each has that tests the claim.
+	On []string `json:"on,omitempty"`
 }
 
 // Tested is on how many hosts a claim is tested.
@@ -70,8 +83,31 @@ func ClaimsOf(found []HostFindings) *Claims {
 	}
 	for i := range out.Claims {
 		out.Claims[i].judge()
+		out.Claims[i].differ(found)
 	}
 	return out
+}
+
+// differ gathers what is not as in the paper from the hosts that test the claim.
+func (c *Claim) differ(found []HostFindings) {
+	for i, f := range c.Hosts {
+		if f == nil || f.Verdict == analyze.ClaimNotTested {
+			continue
+		}
+		for _, s := range f.Differs {
+			at := slices.IndexFunc(c.Differs, func(d Differing) bool { return d.Aspect == s.Aspect && d.Paper == s.Paper && d.Here == s.Here })
+			if at < 0 {
+				at = len(c.Differs)
+				c.Differs = append(c.Differs, Differing{StandIn: s})
+			}
+			c.Differs[at].On = append(c.Differs[at].On, found[i].Label)
+		}
+	}
+	for i := range c.Differs {
+		if d := &c.Differs[i]; len(d.On) == c.Tested() {
+			d.On = nil
+		}
+	}
 }
 
 func (c *Claim) judge() {

@@ -126,12 +126,14 @@ func hostsReport(w World, c *cobra.Command, runs []string, f *reportFlags) error
 	var h *hosts.Hosts
 	var err error
 	every := factors.EveryOnHosts(factors.Options{Metric: f.metric, Bare: true})
+	var judging hosts.Judging
 	if f.published != "" {
 		h, err = hosts.Published(f.published)
 	} else {
 		h, err = f.gather(runs, f.metric, func(dir string) (*analyze.Result, error) { return f.read(dir, evaluate.Options{}) }, func(label string, res *analyze.Result) {
 			if f.format == htmlFormat {
 				_ = every.Add(label, res) // the page says of what nothing can be said
+				judging.Add(label, res)
 			}
 		})
 	}
@@ -145,7 +147,7 @@ func hostsReport(w World, c *cobra.Command, runs []string, f *reportFlags) error
 		return writePicture(w, f.output, func(out io.Writer) error { return plot.Hosts(out, f.format, h, o) })
 	case f.format == htmlFormat:
 		var b bytes.Buffer // whole, before any of it is written
-		if err := page.WriteHosts(&b, h, every.Result()); err != nil {
+		if err := page.WriteHosts(&b, h, every.Result(), judging.Claims()); err != nil {
 			return fail(Failed, "writing the report: %w", err)
 		}
 		if err := writeTo(w, f.output, func(out io.Writer) error { _, err := b.WriteTo(out); return err }); err != nil {

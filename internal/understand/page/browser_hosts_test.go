@@ -22,13 +22,16 @@ func TestHostsPage(t *testing.T) {
 	b := browsertest.Begin(t)
 	g := hosts.NewGathering(hosts.Options{})
 	every := factors.EveryOnHosts(factors.Options{Bare: true})
+	var judging hosts.Judging
 	for _, s := range recordtest.Fleet(6, 8) {
+		s.Claims = recordtest.FleetClaims()
 		r := analyzetest.Run(t, s)
 		try(t, errors.Join(g.Add(r, s.ID), every.Add(s.Host.Name, r)))
+		judging.Add(s.Host.Name, r)
 	}
 	path := filepath.Join(t.TempDir(), "hosts.html")
 	f := must(os.Create(path))(t)
-	try(t, errors.Join(page.WriteHosts(f, must(g.Hosts())(t), every.Result()), f.Close()))
+	try(t, errors.Join(page.WriteHosts(f, must(g.Hosts())(t), every.Result(), judging.Claims()), f.Close()))
 	for _, o := range []browsertest.Options{{}, {NoScript: true, Width: 390, Height: 844}} {
 		p := must(b.Open(path, o))(t)
 		if look := must(p.Look("img"))(t); !look.Drawn() {

@@ -34,6 +34,7 @@ type hostsContent struct {
 	Remarks              *document.Table
 	Tables               []hostsPart
 	Factors              []factorsPart
+	Findings             *findingsPart // nil where the study claims nothing
 	Legend               []string
 	// Of a server's page: what is loaded.
 	Styles, Scripts []string
@@ -58,20 +59,27 @@ type factorsPart struct {
 	Legend []string
 }
 
+// findingsPart is on which hosts a study's claims hold.
+type findingsPart struct {
+	Title  string
+	Table  *document.Table
+	Legend []string
+}
+
 // WriteHosts writes what several hosts say together as one HTML file, which needs no
-// script: sentences, a forest plot for each metric, which factor depends on the host,
-// and every number in tables.
-func WriteHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts) error {
-	return writeHosts(w, h, f, hostsContent{Policy: policy(style, nil), Style: template.CSS(style)}) //nolint:gosec // our own, from the program itself
+// script: sentences, a forest plot for each metric, which factor depends on the host, where
+// claims hold, and every number in tables. There may be no claims: nil.
+func WriteHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, claims *hosts.Claims) error {
+	return writeHosts(w, h, f, claims, hostsContent{Policy: policy(style, nil), Style: template.CSS(style)}) //nolint:gosec // our own, from the program itself
 }
 
 // ServeHosts writes the same document for a server, as Shell does that of a run: these
 // styles and scripts are loaded after the page's own style, and the server sets the policy.
-func ServeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, styles, scripts []string) error {
-	return writeHosts(w, h, f, hostsContent{Styles: append([]string{"/assets/plimsoll.css"}, styles...), Scripts: scripts})
+func ServeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, claims *hosts.Claims, styles, scripts []string) error {
+	return writeHosts(w, h, f, claims, hostsContent{Styles: append([]string{"/assets/plimsoll.css"}, styles...), Scripts: scripts})
 }
 
-func writeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, c hostsContent) error {
+func writeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, claims *hosts.Claims, c hostsContent) error {
 	c.Title, c.Scope, c.Hosts, c.Legend = report.HostsTitle(h), words.Sentence(report.HostsScope(h)), report.HostTable(h), report.HostsLegend(h)
 	if len(h.Remark) > 0 {
 		c.Remarks = report.RemarkTable(h.Remark)
@@ -89,6 +97,9 @@ func writeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, c hostsCont
 			part.Table = report.HostFactorsTable(x)
 		}
 		c.Factors = append(c.Factors, part)
+	}
+	if claims != nil {
+		c.Findings = &findingsPart{report.HostClaimsTitle(claims), report.HostClaimsTable(claims), report.HostClaimsLegend()}
 	}
 	return hostsPage.Execute(w, c)
 }

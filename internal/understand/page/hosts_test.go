@@ -22,6 +22,7 @@ func hostsDoc(t *testing.T, specs []recordtest.Spec) string {
 	t.Helper()
 	g := hosts.NewGathering(hosts.Options{Metric: "startup"})
 	every := factors.EveryOnHosts(factors.Options{Metric: "startup", Bare: true})
+	var judging hosts.Judging
 	for _, s := range specs {
 		r := analyzetest.Run(t, s)
 		if err := g.Add(r, s.ID); err != nil {
@@ -30,13 +31,14 @@ func hostsDoc(t *testing.T, specs []recordtest.Spec) string {
 		if err := every.Add(g.LabelOf(s.ID), r); err != nil {
 			t.Fatal(err)
 		}
+		judging.Add(g.LabelOf(s.ID), r)
 	}
 	h, err := g.Hosts()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteHosts(&b, h, every.Result()); err != nil {
+	if err := WriteHosts(&b, h, every.Result(), judging.Claims()); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -116,10 +118,33 @@ func TestHostsFactors(t *testing.T) {
 	h, err := hosts.Published("khan2026")
 	var b bytes.Buffer
 	if err == nil {
-		err = WriteHosts(&b, h, nil)
+		err = WriteHosts(&b, h, nil, nil)
 	}
 	if err != nil || strings.Contains(b.String(), "id=\"factors\"") {
 		t.Errorf("of published values something is said of factors, or %v", err)
+	}
+}
+
+// TestHostsFindings: the page says on which hosts claims hold, and what of that is not as
+// in the paper; without claims it has no such section.
+func TestHostsFindings(t *testing.T) {
+	specs := recordtest.Fleet(6, 12)
+	for i := range specs {
+		specs[i].Claims = recordtest.FleetClaims()
+		specs[i].Claims[0].Differs = []record.StandIn{{Aspect: "client", Paper: "a command line", Here: "an API"}}
+	}
+	for text, there := range map[string]bool{
+		"<section id=\"findings\"": true, "<a href=\"#findings\">": true, "<th scope=\"row\">fleet/runc</th>": true, "<td>by host</td>": true,
+		"1 supported on all, 1 contradicted on all, 1 by host":                                      true,
+		"Not as in the paper, and judged all the same: client, an API (the paper: a command line).": true,
+		"Supported on node2 (": true,
+	} {
+		if strings.Contains(hostsDoc(t, specs), text) != there {
+			t.Errorf("%q is there: %v", text, !there)
+		}
+	}
+	if strings.Contains(hostsDoc(t, recordtest.Fleet(3, 8)), "id=\"findings\"") {
+		t.Error("there are findings of a study that claims nothing")
 	}
 }
 
@@ -160,7 +185,7 @@ func BenchmarkHosts1M(b *testing.B) {
 			b.Fatal(err)
 		}
 		var page bytes.Buffer
-		if err := WriteHosts(&page, h, every.Result()); err != nil {
+		if err := WriteHosts(&page, h, every.Result(), nil); err != nil {
 			b.Fatal(err)
 		}
 		size = page.Len()

@@ -25,8 +25,19 @@ var whereWords = map[hosts.Where]string{hosts.HoldsOnAll: "supported on all", ho
 var whereTones = map[hosts.Where]document.Tone{hosts.FailsOnAll: document.Warn, hosts.DependsOn: document.Warn, hosts.TestedOnNon: document.Dim}
 
 func hostClaimsDocument(d *document.Document, c *hosts.Claims, _ Options) {
-	d.Heading(1, hostClaimsTitle(c))
+	d.Heading(1, HostClaimsTitle(c))
+	d.Gap(document.Text)
+	d.Add(HostClaimsTable(c))
+	d.Gap(document.Text)
+	for _, l := range HostClaimsLegend() {
+		d.Legend(l)
+	}
+}
+
+// HostClaimsTable has a row for each claim, with what was found where below it.
+func HostClaimsTable(c *hosts.Claims) *document.Table {
 	t := &document.Table{Columns: document.Columns("claim", "verdict", "supported", "contradicted", "inconclusive", "not tested"), Below: "what it says, and what was found where"}
+	t.Columns[0].Names = true
 	document.Right(t.Columns[2:])
 	for i := range c.Claims {
 		x := &c.Claims[i]
@@ -48,14 +59,19 @@ func hostClaimsDocument(d *document.Document, c *hosts.Claims, _ Options) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	d.Gap(document.Text)
-	d.Add(t)
-	d.Gap(document.Text)
-	d.Legend("Each host is judged by its own runs, at 95 %; the columns count hosts. On all: on each host that tests it. By host: supported on some and contradicted on others, after Bonferroni's correction over the hosts. Open: some host does not decide it, or contradicts it no more clearly than one of so many does by chance.")
-	d.Legend("One host's findings whole: plimsoll findings DIR, with the directory of its run.")
+	return t
 }
 
-func hostClaimsTitle(c *hosts.Claims) string {
+// HostClaimsLegend says what the columns are.
+func HostClaimsLegend() []string {
+	return []string{
+		"Each host is judged by its own runs, at 95 %; the columns count hosts. On all: on each host that tests it. By host: supported on some and contradicted on others, after Bonferroni's correction over the hosts. Open: some host does not decide it, or contradicts it no more clearly than one of so many does by chance.",
+		"One host's findings whole: plimsoll findings DIR, with the directory of its run.",
+	}
+}
+
+// HostClaimsTitle counts the claims by where they hold.
+func HostClaimsTitle(c *hosts.Claims) string {
 	var counts, studies []string
 	for _, w := range hosts.Wheres {
 		n := lists.Count(c.Claims, func(x hosts.Claim) bool { return x.Where == w })

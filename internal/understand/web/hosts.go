@@ -95,6 +95,7 @@ func (s *Server) together(f Fleet) *together {
 func gather(f Fleet, places []*place) (*document, []byte, error) {
 	g := hosts.NewGathering(hosts.Options{By: f.by})
 	every := factors.EveryOnHosts(factors.Options{Bare: true})
+	var judging hosts.Judging
 	var out []record.Remark
 	read := 0
 	for _, p := range places {
@@ -111,6 +112,7 @@ func gather(f Fleet, places []*place) (*document, []byte, error) {
 				return err
 			}
 			_ = every.Add(g.LabelOf(p.name), res) // the page says of what nothing can be said
+			judging.Add(g.LabelOf(p.name), res)
 			return nil
 		}()
 		if err != nil {
@@ -132,7 +134,7 @@ func gather(f Fleet, places []*place) (*document, []byte, error) {
 		return nil, nil, err
 	}
 	var b bytes.Buffer
-	err = page.ServeHosts(&b, h, every.Result(), []string{"/assets/web.css"}, []string{"/assets/web.js", "/assets/hosts.js"})
+	err = page.ServeHosts(&b, h, every.Result(), judging.Claims(), []string{"/assets/web.css"}, []string{"/assets/web.js", "/assets/hosts.js"})
 	return doc, b.Bytes(), err
 }
 

@@ -173,22 +173,22 @@ func everything(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// stopped is a progress that ends the run with the trial after so many, and keeps what is
+// stopsAfter is a progress that ends the run with the trial after so many, and keeps what is
 // said.
-type stopped struct {
+type stopsAfter struct {
 	NoProgress
 	after  int
 	finish chan struct{}
 	said   []string
 }
 
-func (s *stopped) Trial(u Upcoming) {
+func (s *stopsAfter) Trial(u Upcoming) {
 	if u.Done == s.after {
 		close(s.finish)
 	}
 }
 
-func (s *stopped) Remark(text string) { s.said = append(s.said, text) }
+func (s *stopsAfter) Remark(text string) { s.said = append(s.said, text) }
 
 // A run whose images hold other content now is refused as one on another machine; where
 // the record doesn't say what they held, it is gone on with, and that is said.
@@ -211,7 +211,7 @@ func TestResumeRefusesOtherImages(t *testing.T) {
 		}, says: "whether payload is what", keeps: other},
 		{name: "without digests", change: func(r *record.Run) { r.Images = nil }, says: "whether payload is what", keeps: "not recorded"},
 	} {
-		begun := &stopped{after: 3, finish: make(chan struct{})}
+		begun := &stopsAfter{after: 3, finish: make(chan struct{})}
 		o := pullOptions(t, "payload", newPulling("engine"))
 		o.Finish, o.Progress = begun.finish, begun
 		if sum, err := Execute(t.Context(), o); err != nil || !sum.Interrupted || sum.Trials != 4 {
@@ -233,7 +233,7 @@ func TestResumeRefusesOtherImages(t *testing.T) {
 		}
 		before := held()
 
-		again := &stopped{after: -1}
+		again := &stopsAfter{after: -1}
 		next := o
 		next.Run, next.Resume, next.Unlike, next.Finish, next.Progress = was, true, c.unlike, make(chan struct{}), again
 		next.Engines = []engine.Engine{newPulling("engine")}

@@ -155,20 +155,24 @@ func (r *run) openAll(ctx context.Context) error {
 		e := &r.Run.Environments[i]
 		if env := r.envs[e.ID]; env != nil {
 			e.Facts, e.Clock = env.rec.Facts, record.ClockForeign
-			e.Unverified = e.Unverified || r.Look.Found(e.Engine).Unverified != "" || ownKernel(e)
+			e.Unverified = e.Unverified || r.Look.Found(e.Engine).Unverified != "" || untriedDefault(e)
 		}
 	}
 	return nil
 }
 
-// ownKernel says whether an environment's runtime, named or the engine's default, gives
-// containers a kernel of their own: nobody has measured such by an engine's interface.
-func ownKernel(e *record.Environment) bool {
-	runtime := e.Levels[engine.Runtime]
-	if runtime == "" || runtime == engine.DefaultLevel {
-		runtime = e.Facts["default-runtime"]
+// untriedDefault says whether the engine's default runtime, which an environment has that
+// names none, is one that would be unverified if it were named.
+func untriedDefault(e *record.Environment) bool {
+	if r := e.Levels[engine.Runtime]; r != "" && r != engine.DefaultLevel {
+		return false
 	}
-	return engine.Info{}.UntriedRuntime(map[string]string{"runtime": runtime})
+	all, err := Catalogue(nil)
+	if err != nil {
+		return false // it was read when the plan was made
+	}
+	i := slices.IndexFunc(all.Engines, func(info study.EngineInfo) bool { return info.Name == e.Engine })
+	return i >= 0 && engine.UntriedRuntime(all.Engines[i].Untried[engine.Runtime], map[string]string{engine.Runtime: e.Facts["default-runtime"]})
 }
 
 // trials carries out the plan's trials in their order.

@@ -256,7 +256,7 @@ func (r *runner) open(ctx context.Context, rec *record.Environment, image string
 	if rec.Facts == nil || r.session.any(rec.ID) == nil {
 		rec.Facts = facts
 	}
-	rec.Unverified = rec.Unverified || e.Info().UntriedRuntime(facts)
+	rec.Unverified = rec.Unverified || engine.UntriedRuntime(e.Info().Untried[engine.Runtime], facts)
 	o := &openEnv{rec: rec, env: env, virtual: facts["simulated"] == "yes", image: image, order: len(r.session.envs)}
 	r.session.envs[opened{rec.ID, image}] = o
 	if p, ok := env.(engine.Proved); ok && !o.virtual {

@@ -17,6 +17,12 @@ type running struct {
 	runtime string
 }
 
+func (k running) Info() engine.Info {
+	i := k.spoiled.Info()
+	i.Untried = map[string][]string{engine.Runtime: {"kata"}}
+	return i
+}
+
 func (k running) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	env, err := k.spoiled.Open(ctx, kit, spec)
 	if err != nil {

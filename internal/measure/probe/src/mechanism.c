@@ -2,7 +2,12 @@
 #include "mechanism.h"
 #include "small.h"
 
+/* Of linux/mount.h, which clashes with sys/mount.h's names in some distributions. */
 #define MS_BIND_ 4096
+#define OPEN_TREE_CLONE_ 1
+#define MOVE_MOUNT_EMPTY_FROM 4
+#define MOUNT_ATTR_IDMAP_ 0x100000
+#define EMPTY_PATH 0x1000 /* AT_EMPTY_PATH */
 #define NAMESPACE_TIME 0x80 /* CLONE_NEWTIME */
 #define PR_SET_NO_NEW_PRIVS_ 38
 #define SECCOMP_FILTER 1
@@ -45,14 +50,19 @@ long mechanism_whole(int index, const char **what) {
 }
 
 /* 0 inside is 0 outside; who has no rights gets an error. */
+static long map_root(void) {
+	long r;
+	if ((r = put("/proc/self/setgroups", "deny")) < 0 || (r = put("/proc/self/uid_map", "0 0 1")) < 0)
+		return r;
+	return put("/proc/self/gid_map", "0 0 1");
+}
+
 static long user_ns(const char **what) {
 	long r = unshare(CLONE_NEWUSER);
 	if (r < 0)
 		return r;
 	*what = "mapping the user and the group";
-	if ((r = put("/proc/self/setgroups", "deny")) < 0 || (r = put("/proc/self/uid_map", "0 0 1")) < 0)
-		return r;
-	return put("/proc/self/gid_map", "0 0 1");
+	return map_root();
 }
 
 static long private(const char **what) {
@@ -102,9 +112,87 @@ static long overlay(const char **what) {
 			 "lowerdir=/proc/lower,upperdir=/proc/upper,workdir=/proc/work");
 }
 
-static long unmount_overlay(const char **what) {
-	*what = "unmounting the overlay";
+static long unmount_merged(const char **what) {
+	*what = "unmounting";
 	return sys_umount2("/proc/merged", 0);
+}
+
+/* The user namespace whose ids a mount is given; a number that the helper, with
+ * which all files are shared, puts it at. */
+static int ids = -1;
+
+static int keeps_ids(void *unused) {
+	(void)unused;
+	long fd = map_root(), r;
+	if (fd >= 0)
+		fd = sys_open("/proc/self/ns/user", O_RDONLY);
+	if (fd < 0)
+		return 1;
+	r = sys_dup3((int)fd, ids, O_CLOEXEC);
+	sys_close((int)fd);
+	return r < 0;
+}
+
+static long layers_and_ids(const char **what) {
+	int status = 0;
+	long pid, r = sys_open("/", O_RDONLY);
+	*what = "making a user namespace";
+	if (r < 0)
+		return r;
+	ids = (int)r;
+	pid = spawn_call(__NR_clone, SIGCHLD | CLONE_NEWUSER | CLONE_FILES, 0, keeps_ids, NULL);
+	if (pid < 0)
+		return pid;
+	do {
+		r = sys_wait4((int)pid, &status, 0, NULL);
+	} while (r == -EINTR);
+	if (r < 0 || status)
+		return r < 0 ? r : -EPERM;
+	return layers(what);
+}
+
+static long bind_mapped(const char **what) {
+	struct {
+		u64 set, clear, propagation, namespace;
+	} attributes = {MOUNT_ATTR_IDMAP_, 0, 0, (u64)ids};
+	*what = "copying a mount";
+	long r, tree = SYS(open_tree, PROBE_AT_FDCWD, "/proc/lower", OPEN_TREE_CLONE_ | O_CLOEXEC, 0, 0, 0);
+	if (tree < 0)
+		return tree;
+	*what = "mapping its ids";
+	r = SYS(mount_setattr, tree, "", EMPTY_PATH, &attributes, sizeof(attributes), 0);
+	if (r >= 0) {
+		*what = "mounting it";
+		r = SYS(move_mount, tree, "", PROBE_AT_FDCWD, "/proc/merged", MOVE_MOUNT_EMPTY_FROM, 0);
+	}
+	sys_close((int)tree);
+	return r;
+}
+
+/* A file of a mebibyte in the lower layer. */
+static long layers_and_file(const char **what) {
+	static char block[64 << 10];
+	long fd, r = layers(what);
+	*what = "writing a file";
+	if (r < 0)
+		return r;
+	fd = sys_create("/proc/lower/file", O_WRONLY | O_CREAT, 0644);
+	if (fd < 0)
+		return fd;
+	for (i64 n = 0; n < 1 << 20 && r >= 0; n += r)
+		r = sys_write((int)fd, block, sizeof(block));
+	sys_close((int)fd);
+	return r < 0 ? r : overlay(what);
+}
+
+/* Nothing is written: who opens it to write has it copied. */
+static long copy_up(const char **what) {
+	*what = "opening a file of the lower layer to write";
+	long fd = sys_open("/proc/merged/file", O_WRONLY);
+	if (fd < 0)
+		return fd;
+	sys_close((int)fd);
+	return 0;
 }
 
 static long root(const char **what) {
@@ -164,9 +252,11 @@ static const struct mechanism list[] = {
 	{.name = "bridge", .flags = CLONE_NEWNET, .prepare = net_open, .make = net_bridge_add, .undo = net_bridge_delete},
 	{.name = "private-mounts", .flags = CLONE_NEWNS, .make = private},
 	{.name = "bind-mount", .flags = CLONE_NEWNS, .prepare = private, .make = bind, .undo = unmount},
+	{.name = "id-mapped-mount", .flags = CLONE_NEWNS, .worker = mechanism_whole, .prepare = layers_and_ids, .make = bind_mapped, .undo = unmount_merged},
 	{.name = "tmpfs", .flags = CLONE_NEWNS, .prepare = private, .make = tmpfs, .undo = unmount},
 	{.name = "proc", .flags = CLONE_NEWNS | CLONE_NEWPID, .prepare = private, .make = proc, .undo = unmount},
-	{.name = "overlay", .flags = CLONE_NEWNS, .prepare = layers, .make = overlay, .undo = unmount_overlay},
+	{.name = "overlay", .flags = CLONE_NEWNS, .prepare = layers, .make = overlay, .undo = unmount_merged},
+	{.name = "copy-up", .flags = CLONE_NEWNS, .prepare = layers_and_file, .make = copy_up, .undo = unmount_merged},
 	{.name = "pivot-root", .flags = CLONE_NEWNS, .prepare = root, .make = pivot},
 	{.name = "seccomp", .make = seccomp},
 	{.name = "control-group", .worker = group_find, .make = group_make, .undo = group_undo, .over = group_over},

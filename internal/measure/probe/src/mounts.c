@@ -31,6 +31,23 @@ static void root(struct out *o, char *s) {
 	report_text(o, "root.options", field(&s));
 }
 
+/* option says whether a line's mount options, which follow its mount point, have one. */
+static int option(const char *point, const char *name) {
+	usize n = text_len(name);
+	while (*point && *point != ' ')
+		point++;
+	while (*point == ' ' || *point == ',') {
+		point++;
+		if (text_begins(point, name) && (point[n] == ',' || point[n] == ' ' || !point[n]))
+			return 1;
+		while (*point && *point != ' ' && *point != ',')
+			point++;
+		if (*point == ' ')
+			return 0;
+	}
+	return 0;
+}
+
 /* point is where a line's mount point begins. */
 static const char *point(const char *s) {
 	for (int i = 0; i < 4; i++) {
@@ -50,13 +67,14 @@ void report_mounts(struct out *o) {
 		{"/proc/", "mounts.proc"}, {"/etc/", "mounts.etc"}, {"/etc/passwd ", "mounts.etc.passwd"}, {"/dev", "mounts.dev"}, {"/sys", "mounts.sys"},
 		{"/tmp", "mounts.tmp"}, {"/home", "mounts.home"}, {"/root", "mounts.root"},
 	};
-	i64 n = 0, below[COUNT(places)] = {0};
+	i64 n = 0, mapped = 0, below[COUNT(places)] = {0};
 	int found = 0;
 	if (lines_open(&file, "/proc/self/mountinfo") < 0)
 		return;
 	while (lines_next(&file)) {
 		const char *at = point(file.line);
 		n++;
+		mapped += option(at, "idmapped");
 		for (usize i = 0; i < COUNT(places); i++)
 			below[i] += text_begins(at, places[i].at);
 		if (at[0] == '/' && at[1] == ' ') { /* the last one lies on top */
@@ -66,6 +84,7 @@ void report_mounts(struct out *o) {
 	}
 	lines_close(&file);
 	report_num(o, "mounts", n);
+	report_num(o, "mounts.idmapped", mapped);
 	for (usize i = 0; i < COUNT(places); i++)
 		report_num(o, places[i].key, below[i]);
 	if (found)

@@ -50,6 +50,7 @@ const (
 	SELinux         = "selinux"
 	PacketFilter    = "packet-filter"
 	UserlandProxy   = "userland-proxy"
+	GroupMaking     = "group-making"
 )
 
 // The mechanisms that the factor With adds, beside namespaces and user mappings.
@@ -70,6 +71,7 @@ const (
 	Contained       = "contain"
 	Volatile        = "volatile-overlay"
 	OwnDaemon       = "own-daemon"
+	IDMappedMount   = "id-mapped-mount"
 )
 
 // whatItIs says of each mechanism what it is and what its user gives up.
@@ -81,6 +83,7 @@ var whatItIs = map[string][2]string{
 	IPCNamespace:    {"an IPC namespace", "the container then shares the host's shared memory and semaphores"},
 	CgroupNamespace: {"a cgroup namespace", "the container then sees the host's control groups"},
 	OwnCgroup:       {"a control group", "the container can then be neither limited nor accounted for"},
+	GroupMaking:     {"making the control group, which then is there before", "somebody must then make groups ahead of the containers"},
 	PivotRoot:       {"pivot_root instead of chroot", "a process of root's can then leave the container's file system"},
 	Keyring:         {"a session keyring", "the container then shares the keyring of who started it"},
 	SmallMounts:     {"/dev/pts, /dev/shm, /dev/mqueue, /sys and /sys/fs/cgroup", "programs that need them do not work"},
@@ -112,6 +115,7 @@ var whatIsAdded = map[string][2]string{
 	OwnHome:         {"the user's home directory", "the container then has the user's files"},
 	WritableLayer:   {"a layer in memory to write in", "the container can then change its files"},
 	Volatile:        {"an overlay that is never written out to the disk by itself", "writing and removing then wait for no disk; after a crash of the machine the container's files are lost"},
+	IDMappedMount:   {"a directory of the host's, mounted with its ids mapped", "a user namespace can then share files without changing their owners"},
 	OwnDaemon:       {"a private daemon of Plimsoll's instead of yours", "settings of the daemon can then be tried"},
 	PacketFilter:    {"rules of the packet filter for each container", "containers are then reached through published ports and reach others by the host's address"},
 	UserlandProxy:   {"a proxy process for each published port", "the port is then reached from the host itself where the packet filter can't forward"},
@@ -174,6 +178,40 @@ func Layered() (out []Mechanism) {
 			"an image of "+n+" layers instead of one with the same files", "images that have layers in common then share them"))
 	}
 	return out
+}
+
+// Filled are images that are larger than another one with as little else in them: in
+// number of files, and in size.
+func Filled() (out []Mechanism) {
+	for _, i := range []struct{ name, kind, title, gives string }{
+		{"files-10000", dataimage.Files, "an image of ten thousand small files instead of ten", "programs of many files then run"},
+		{"size-46mb", dataimage.Archive, "an image with one file of 46 MB instead of 47 kB", "programs with large files then run"},
+	} {
+		of := func(n string) string { return dataimage.Prefix + i.kind + "-" + n + ":payload" }
+		out = append(out, Dearer(i.name, Image, of("10"), of("10000"), i.title, i.gives))
+	}
+	return out
+}
+
+// WithYouki is another runtime than runc, which need not cost more.
+func WithYouki() Mechanism {
+	return Dearer("youki", Runtime, "runc", "youki", "youki instead of runc", "a runtime in Rust then does the same")
+}
+
+// BySystemd is the driver that lets systemd make the control groups.
+func BySystemd() Mechanism {
+	return Dearer("systemd-driver", Driver, "cgroupfs", "systemd", "control groups made by systemd (over D-Bus) instead of by the runtime", "one program then keeps all control groups of the machine")
+}
+
+// Snapshots is btrfs, on a loop device where the engine's own storage lies elsewhere.
+func Snapshots(overlay string) Mechanism {
+	return Dearer("btrfs", Storage, overlay, "btrfs", "a snapshot of btrfs for each container, instead of an overlay", "no overlay is then needed, and a file that is written to is not copied first")
+}
+
+// InOwnDaemon is a mechanism of which both sides are told by private daemons.
+func InOwnDaemon(m Mechanism) Mechanism {
+	m.Beside = OwnDaemon
+	return m
 }
 
 // Exchanged is the mechanism that a factor's level takes away.

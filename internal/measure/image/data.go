@@ -34,8 +34,8 @@ var (
 	dataCounts = []int{10, 100, 1000, 10000, 100000}
 	dataSizes  = dataimage.Sizes()
 	dataBases  = []string{"busybox", "debian", "ubuntu-base", "toolbox"}
-	// The same files in other layers ask nothing of the image below.
-	layerBases = append([]string{"payload"}, dataBases...)
+	// Files that nothing of the image below need read ask nothing of it.
+	anyBases = append([]string{"payload"}, dataBases...)
 )
 
 // layeredFiles are as many as an image with layers has: one for each layer at most.
@@ -54,9 +54,9 @@ func dataRecipe(name string) (r recipe, ok bool, err error) {
 	what, below, _ := strings.Cut(rest, ":")
 	kind, size, _ := strings.Cut(what, "-")
 	made, about := dataOf(kind, size)
-	bases := dataBases
-	if kind == dataimage.Layers {
-		bases = layerBases
+	bases := anyBases
+	if kind == dataimage.Database {
+		bases = dataBases
 	}
 	var under recipe
 	if slices.Contains(bases, below) {

@@ -148,12 +148,14 @@ func TestDataNames(t *testing.T) {
 			}
 		}
 	}
-	for _, base := range layerBases {
-		if d, err := Describe(dataPrefix + "layers-100:" + base); err != nil || d.Name == "" {
-			t.Errorf("layers over %s: %+v, %v", base, d, err)
+	for _, base := range anyBases {
+		for _, kind := range []string{"layers-100:", "files-10000:", "archive-10000:"} {
+			if d, err := Describe(dataPrefix + kind + base); err != nil || d.Name == "" {
+				t.Errorf("%s over %s: %+v, %v", kind, base, d, err)
+			}
 		}
 	}
-	for _, n := range []string{"plimsoll/layers-101:busybox", "plimsoll/files-11:busybox", "plimsoll/files-1000:payload", "plimsoll/files-1000", "plimsoll/files-0100:busybox", "plimsoll/database-tiny:toolbox",
+	for _, n := range []string{"plimsoll/layers-101:busybox", "plimsoll/files-11:busybox", "plimsoll/database-xs:payload", "plimsoll/files-1000", "plimsoll/files-0100:busybox", "plimsoll/database-tiny:toolbox",
 		"plimsoll/other-10:busybox", "plimsoll/files-1000000:busybox"} {
 		if _, err := Describe(n); err == nil || !strings.Contains(err.Error(), n) {
 			t.Errorf("%s: %v", n, err)

@@ -59,7 +59,7 @@ func (r *runner) begin() (err error) {
 		r.calm, err = host.Machine{}.NewQuiet()
 	}
 	if err == nil && r.Trace != nil {
-		r.tracing, err = startTracing(*r.Trace)
+		r.tracing, err = startTracing(&r.Options)
 	}
 	return err
 }

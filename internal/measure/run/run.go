@@ -76,6 +76,9 @@ type Options struct {
 	// Trace follows every second life cycle of an environment through the kernel;
 	// nil: none.
 	Trace *trace.Options
+	// TraceFrom and TraceUntil are the events between which a life cycle is explained;
+	// without them the start, from the request until it is ready.
+	TraceFrom, TraceUntil record.Event
 	// AtOnce is how many life cycles begin together in every second pair of blocks;
 	// up to 1: each is alone.
 	AtOnce int

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -13,14 +14,17 @@ import (
 )
 
 // tracing follows life cycles through the kernel.
-type tracing struct{ recorder *trace.Recorder }
+type tracing struct {
+	recorder    *trace.Recorder
+	from, until record.Event // what is explained
+}
 
-func startTracing(o trace.Options) (*tracing, error) {
-	r, err := trace.Open(o)
+func startTracing(o *Options) (*tracing, error) {
+	r, err := trace.Open(*o.Trace)
 	if err != nil {
 		return nil, fmt.Errorf("this kernel can't be followed: %w", err)
 	}
-	return &tracing{r}, nil
+	return &tracing{r, cmp.Or(o.TraceFrom, record.Request), cmp.Or(o.TraceUntil, record.Ready)}, nil
 }
 
 // askers are the processes that ask for starts: ours, and those of ours that do so
@@ -50,7 +54,7 @@ func (f *tracing) follow(t *record.Trial, run func() engine.Result) *record.Trac
 		began = true
 		res = run()
 		return record.TraceHead{
-			What: t.Env, From: res.Events[record.Request], To: res.Events[record.Ready], Until: string(record.Ready),
+			What: t.Env, From: res.Events[f.from], To: res.Events[f.until], Until: string(f.until),
 		}, nil
 	})
 	if err != nil {
@@ -61,9 +65,9 @@ func (f *tracing) follow(t *record.Trial, run func() engine.Result) *record.Trac
 		return nil
 	}
 	if seen.From == 0 || seen.To <= seen.From {
-		return nil // it has not become ready: its failure says why
+		return nil // it has not come so far: its failure says why
 	}
-	// They outlive the start, before which as little as possible is read.
+	// They outlive it, before which as little as possible is read.
 	seen.Askers = askers()
 	return seen
 }

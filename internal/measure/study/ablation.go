@@ -259,10 +259,11 @@ func (a *ablator) add(x *ablated, engine string, base levelSet, m *Mechanism) bo
 	return step.Missing == "" && maps.Equal(from, base)
 }
 
-// unasked names the settings of the daemon that are not taken away with the others.
+// unasked names the settings of the daemon that are not taken away with the others; what
+// other settings add is asked for like all additions.
 func unasked(e *Entry, info *EngineInfo) (steps []record.AblationStep) {
 	for i := range info.Mechanisms {
-		if m := &info.Mechanisms[i]; m.Beside != "" && slices.Contains(e.Ablate, AllMechanisms) && !e.ablates(m) {
+		if m := &info.Mechanisms[i]; m.Beside != "" && m.Factor == withoutFactor && slices.Contains(e.Ablate, AllMechanisms) && !e.ablates(m) {
 			steps = append(steps, record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price,
 				Missing: "a setting of the daemon, for all its containers: --mechanism " + m.Name + " asks two private ones"})
 		}

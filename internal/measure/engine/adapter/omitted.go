@@ -78,6 +78,10 @@ func notThere(mechanism string, inside map[string]string) string {
 		if o := strings.Split(inside["root.options"], ","); !slices.Contains(o, "volatile") && !slices.Contains(o, "fsync=volatile") {
 			return "the payload saw no volatile overlay"
 		}
+	case engine.IDMappedMount:
+		if n := inside["mounts.idmapped"]; n == "" || n == "0" {
+			return "the payload saw no mount with other ids"
+		}
 	case engine.OwnHome:
 		if n := inside["mounts.home"]; n == "" || n == "0" {
 			return "the payload saw nothing mounted below /home"

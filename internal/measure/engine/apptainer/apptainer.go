@@ -37,7 +37,7 @@ func New() *Engine { return &Engine{} }
 // What it puts its containers in by itself are mounts of the host's.
 var mechanisms = slices.Concat([]engine.Mechanism{engine.Exchanged(engine.Storage, "sif", "sandbox"), engine.Exchanged(engine.Network, "none", "host")},
 	engine.LeftOut(engine.HostMounts, engine.SmallMounts),
-	engine.Added(engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace, engine.Contained, engine.WritableLayer))
+	engine.Added(engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace, engine.Contained, engine.WritableLayer), engine.Filled())
 
 // omitArgs and addArgs are the options for them.
 var (

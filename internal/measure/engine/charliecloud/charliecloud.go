@@ -45,7 +45,7 @@ func New() *Engine { return &Engine{} }
 // mechanisms are what can be taken away, from the outside in, and what can be added.
 var mechanisms = slices.Concat([]engine.Mechanism{engine.Exchanged(engine.Storage, "squashfs", "directory")},
 	engine.LeftOut(engine.PasswdFiles),
-	engine.Added(engine.PrivateTmp, engine.OwnHome, engine.WritableLayer))
+	engine.Added(engine.PrivateTmp, engine.OwnHome, engine.WritableLayer), engine.Filled())
 
 // changeArgs are the options for them.
 var changeArgs = map[string]string{engine.PasswdFiles: "--no-passwd", engine.PrivateTmp: "--private-tmp", engine.OwnHome: "--home",

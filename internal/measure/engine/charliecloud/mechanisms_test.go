@@ -14,3 +14,7 @@ func TestMechanisms(t *testing.T) {
 		})
 	}
 }
+
+func TestFilled(t *testing.T) {
+	enginetest.Filled(t, New(), map[string]string{})
+}

@@ -34,9 +34,10 @@ var mechanisms = append([]engine.Mechanism{
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
-	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile), engine.Layered(),
+	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile), engine.Layered(), engine.Filled(),
 	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, "overlayfs", "native",
-		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed")})...)
+		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed"),
+		engine.Snapshots("overlayfs"), engine.WithYouki(), engine.BySystemd()})...)
 
 // byCLIAll: ctr has no options for what a client of the API can say.
 var byCLIAll = engine.Rule{
@@ -68,7 +69,7 @@ func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "containerd", Detached: true,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
-		Untried:   map[string][]string{engine.Runtime: kata.Levels},
+		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
 		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, onlyOverlay),
 		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),

@@ -18,3 +18,7 @@ func TestMechanisms(t *testing.T) {
 func TestLayers(t *testing.T) {
 	enginetest.Layers(t, New(), map[string]string{engine.Network: "host"})
 }
+
+func TestFilled(t *testing.T) {
+	enginetest.Filled(t, New(), map[string]string{engine.Network: "host"})
+}

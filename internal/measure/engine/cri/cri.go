@@ -35,7 +35,8 @@ var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Runtime, "runc", "crun")},
-	engine.Added(engine.NoNewPrivileges, engine.OOMScore, engine.SomeLimits), engine.Layered())...)
+	engine.Added(engine.NoNewPrivileges, engine.OOMScore, engine.SomeLimits), engine.Layered(), engine.Filled(),
+	[]engine.Mechanism{engine.WithYouki(), engine.BySystemd()})...)
 
 // masksAlways: a list without paths is no list on the wire.
 var masksAlways = engine.Rule{
@@ -73,7 +74,7 @@ func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "CRI", Detached: true,
 		Typical: 500 * time.Millisecond, Images: engine.ImagesPulled,
-		Untried:   map[string][]string{engine.Runtime: kata.Levels},
+		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: engine.Processes{Daemons: []string{"crio", "containerd"}, Helpers: append([]string{"conmon", "containerd-shim"}, kata.Processes...)},
 		Cgroups: []engine.ContainerGroup{
 			{Whose: "CRI-O", Path: `/crio-[0-9a-f]{64}(\.scope)?$`},

@@ -39,7 +39,10 @@ var mechanisms = append([]engine.Mechanism{
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
-		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort, engine.OwnDaemon), engine.Layered(),
+		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort, engine.OwnDaemon), engine.Layered(), engine.Filled(),
+	[]engine.Mechanism{engine.WithYouki(), engine.InOwnDaemon(engine.BySystemd()), engine.InOwnDaemon(engine.Snapshots("overlay2")),
+		engine.InOwnDaemon(engine.Dearer("copied-image", engine.Storage, "overlay2", "vfs",
+			"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed"))},
 	[]engine.Mechanism{engine.OfDaemon(engine.PacketFilter), engine.OfDaemon(engine.UserlandProxy, engine.PublishedPort)})...)
 
 // Engine is the Docker Engine, or another one with its API. Its zero value is
@@ -59,7 +62,7 @@ func (e *Engine) Info() engine.Info {
 	info := engine.Info{
 		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
-		Untried:   map[string][]string{engine.Runtime: kata.Levels},
+		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
 		Mechanisms: mechanisms, Below: "containerd", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime, Becomes: []string{initProgram}}),
 		Levels: map[string][]string{

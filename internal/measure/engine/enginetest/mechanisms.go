@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/dataimage"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/probe"
 )
 
 // omitted are the namespaces that are the host's where a mechanism is left out.
@@ -20,7 +24,7 @@ var omitted = map[string]string{
 
 // unseen leave nothing to be seen from inside: they are taken on the option's word,
 // or on the engine's.
-var unseen = []string{engine.PivotRoot, engine.Keyring, engine.OwnCgroup,
+var unseen = []string{engine.PivotRoot, engine.Keyring, engine.OwnCgroup, engine.GroupMaking,
 	engine.LogFile, engine.Journal, engine.HealthCheck, engine.PublishedPort, engine.PrivateTmp, engine.Contained}
 
 // Mechanisms leaves out everything that the real engine can do without, at once, and
@@ -116,4 +120,42 @@ func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
 		t.Errorf("of ten layers the payload saw %s", report["root.options"])
 	}
 	checkGone(t, s)
+}
+
+// Filled starts containers of the images that are filled. The program in the one of many
+// files reads as many as its name says.
+func Filled(t *testing.T, e engine.Engine, levels map[string]string) {
+	t.Helper()
+	Real(t)
+	for _, m := range engine.Filled() {
+		t.Run(m.Name, func(t *testing.T) {
+			s := &suite{engine: e, kit: Kit(t), opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+			s.spec = engine.Spec{ID: "filled", Levels: maps.Clone(levels)}
+			s.spec.Levels[engine.Image] = m.To
+			s.detect(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			if of, _ := dataimage.Parse(m.To); of.Kind == dataimage.Files {
+				s.reads(ctx, t, of.Size)
+			} else {
+				s.opened(ctx, t)
+			}
+			checkGone(t, s)
+		})
+	}
+}
+
+// reads runs the program that lies beside an image's files.
+func (s *suite) reads(ctx context.Context, t *testing.T, files string) {
+	t.Helper()
+	env, err := s.engine.Open(ctx, s.kit, s.spec)
+	require.NoError(t, err)
+	args := probe.TaskArgs{Word: adapter.Word(), Dir: image.WorkDir, Steps: []probe.TaskStep{{Kind: probe.TaskMain, Argv: []string{"/data/read-lines", "/data/files"}}}}
+	argv, err := args.Argv(image.ProbePath)
+	require.NoError(t, err)
+	res, err := env.Run(ctx, engine.Task{Name: adapter.Name(s.kit.RunID, "filled", adapter.Word()[:6]), Limit: time.Minute, Argv: argv})
+	if want := files + " lines in " + files + " files"; err != nil || res.Failure != nil || !strings.Contains(string(res.Stdout), want) {
+		t.Errorf("%v, %+v: %s%s, want %s", err, res.Failure, res.Stdout, res.Stderr, want)
+	}
+	require.NoError(t, env.Close(context.WithoutCancel(ctx)))
 }

@@ -11,6 +11,7 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/image"
 )
 
 // bundle is what a container's config.json is made of.
@@ -24,6 +25,7 @@ type bundle struct {
 	cgroup   string // path of the container's cgroup
 	cgroupNS bool
 	mounts   []engine.Mount
+	shared   string // a directory of the host's, mounted with other ids where that is asked for
 	netPath  string // a network namespace to join, or ""
 	omits    engine.Omitted
 	adds     engine.Omitted
@@ -55,7 +57,7 @@ func (b bundle) config() *specs.Spec {
 		Hostname: b.hostname,
 		Root:     &specs.Root{Path: b.root, Readonly: true},
 		Process:  process(b.argv, b.env),
-		Mounts:   append(slices.Clone(mounts), furtherMounts(b.mounts)...),
+		Mounts:   append(slices.Clone(mounts), b.further()...),
 		Linux: &specs.Linux{
 			CgroupsPath:   b.cgroup,
 			MaskedPaths:   engine.HiddenPaths,
@@ -96,7 +98,7 @@ func (b bundle) leaveOut(s *specs.Spec) {
 		s.Process.Capabilities = &specs.LinuxCapabilities{Bounding: all, Effective: all, Permitted: all}
 	}
 	if b.omits.Has(engine.SmallMounts) {
-		s.Mounts = append(slices.Clone(mounts[:2]), furtherMounts(b.mounts)...)
+		s.Mounts = append(slices.Clone(mounts[:2]), b.further()...)
 	}
 	if b.omits.Has(engine.OwnCgroup) {
 		s.Linux.CgroupsPath, s.Linux.Resources = "", nil
@@ -130,6 +132,19 @@ func process(argv, env []string) *specs.Process {
 			Bounding: capabilities, Effective: capabilities, Permitted: capabilities},
 	}
 }
+
+// further are the mounts beside those that every container has. What is mounted with
+// other ids lies below a trial's own.
+func (b bundle) further() (out []specs.Mount) {
+	if b.adds.Has(engine.IDMappedMount) {
+		out = append(out, specs.Mount{Destination: image.WorkDir, Type: "bind", Source: b.shared, Options: []string{"bind", "rprivate", mappedIDs}})
+	}
+	return append(out, furtherMounts(b.mounts)...)
+}
+
+// mappedIDs is crun's option of a mount: root's files are those of the user 100000 inside,
+// as where ordinary users' ids are mapped.
+const mappedIDs = "idmap=uids=0-100000-65536;gids=0-100000-65536"
 
 // furtherMounts are a trial's own.
 func furtherMounts(list []engine.Mount) []specs.Mount {

@@ -86,6 +86,9 @@ func (e *environment) prepare(ctx context.Context, v string) error {
 	if err := os.MkdirAll(e.options.root, 0o711); err != nil {
 		return fmt.Errorf("making the runtime's state directory: %w", err)
 	}
+	if err := os.MkdirAll(e.shared(), 0o755); err != nil {
+		return fmt.Errorf("making a directory for the containers: %w", err)
+	}
 	client, network := "steps", "none"
 	if e.oneCall {
 		client = "run"

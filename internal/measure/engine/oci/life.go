@@ -20,7 +20,7 @@ import (
 // what is measured. The directory is the container's own.
 func (e *environment) bundle(task engine.Task) (dir string, err error) {
 	b := bundle{root: e.rootfs, argv: task.Argv, env: task.Env, hostname: task.Name, hostNet: e.options.hostNet,
-		limits: e.Spec.Limits.For(task), cgroup: "/" + task.Name, cgroupNS: e.cgroupNS, mounts: task.Mounts, omits: e.Spec.Omitted(), adds: e.Spec.Extra()}
+		limits: e.Spec.Limits.For(task), cgroup: "/" + task.Name, cgroupNS: e.cgroupNS, mounts: task.Mounts, shared: e.shared(), omits: e.Spec.Omitted(), adds: e.Spec.Extra()}
 	if len(b.hostname) > 63 {
 		b.hostname = b.hostname[:63]
 	}
@@ -42,8 +42,21 @@ func (e *environment) bundle(task engine.Task) (dir string, err error) {
 	if err := b.write(dir); err != nil {
 		return "", errors.Join(err, e.Kit.Ledger.Gone(e.thing(task.Name)))
 	}
+	if e.groupBefore() {
+		if err := wrap.MakeNamed(task.Name); err != nil { // the sweep looks for what was made
+			return "", errors.Join(err, os.RemoveAll(dir))
+		}
+	}
 	return dir, nil
 }
+
+// groupBefore says whether the control group is made before the runtime is asked.
+func (e *environment) groupBefore() bool {
+	return e.Spec.Omits(engine.GroupMaking) && !e.Spec.Omits(engine.OwnCgroup)
+}
+
+// shared is the directory of the host's that containers have mounted with other ids.
+func (e *environment) shared() string { return filepath.Join(e.dir, "shared") }
 
 // refuseMounts: runtimes make a missing mount point in the image's directory,
 // which is shared.
@@ -84,11 +97,13 @@ func (e *environment) after(ctx context.Context, name, dir string, failed bool) 
 		if err := e.clear(ctx, name); err != nil {
 			errs = append(errs, fmt.Errorf("clearing away: %w", err))
 		}
+	} else if e.groupBefore() { // a runtime need not remove what it has not made
+		errs = append(errs, wrap.RemoveNamed(ctx, e.Kit.Ledger, name))
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the bundle: %w", err))
 	}
-	if len(errs) == 0 { // else the sweep looks once more
+	if errors.Join(errs...) == nil { // else the sweep looks once more
 		errs = append(errs, e.Kit.Ledger.Gone(e.thing(name)))
 	}
 	return errors.Join(errs...)

@@ -58,10 +58,11 @@ func names() []string {
 var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Client, "steps", "run"),
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
-	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
+	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace, engine.GroupMaking),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.LeftOut(engine.OwnCgroup),
-	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.UserNamespace))...)
+	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.UserNamespace, engine.IDMappedMount),
+	engine.Filled(), []engine.Mechanism{engine.WithYouki()})...)
 
 // levels are the adapter's, its default first.
 var levels = map[string][]string{
@@ -84,6 +85,10 @@ var rules = append(engine.OwnKernel(mechanisms, "runsc"), []engine.Rule{engine.O
 	When:    map[string][]string{engine.Runtime: {"youki"}, engine.Without: {engine.PivotRoot, engine.Keyring}},
 	Because: "youki takes these options and does as without them.",
 	Source:  "https://github.com/youki-dev/youki",
+}, {
+	When:    map[string][]string{engine.Runtime: {"runc", "youki"}, engine.With: {engine.IDMappedMount}},
+	Because: "The adapter asks for ids that are mapped by crun's option of a mount; runc has none before 1.2, and then another one.",
+	Source:  "https://github.com/containers/crun/blob/main/crun.1.md",
 }, {
 	When:    map[string][]string{engine.Network: {"host"}, engine.With: {engine.UserNamespace}},
 	Because: "/sys can be mounted only by who owns the network namespace.",

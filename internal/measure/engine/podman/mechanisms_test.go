@@ -30,3 +30,7 @@ func TestNoControlGroup(t *testing.T) {
 func TestLayers(t *testing.T) {
 	enginetest.Layers(t, New(), map[string]string{engine.Network: "host"})
 }
+
+func TestFilled(t *testing.T) {
+	enginetest.Filled(t, New(), map[string]string{engine.Network: "host"})
+}

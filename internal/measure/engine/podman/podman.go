@@ -44,9 +44,9 @@ var mechanisms = append([]engine.Mechanism{
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
 		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup),
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
-		engine.OOMScore, engine.SomeLimits, engine.PublishedPort, engine.Volatile), engine.Layered(),
+		engine.OOMScore, engine.SomeLimits, engine.PublishedPort, engine.Volatile), engine.Layered(), engine.Filled(),
 	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, overlay, vfs,
-		"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed")})...)
+		"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed"), engine.Snapshots(overlay)})...)
 
 // Engine is Podman. See New.
 type Engine struct {

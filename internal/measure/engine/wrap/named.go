@@ -47,6 +47,21 @@ func Vacant(name string) error {
 	return err
 }
 
+// MakeNamed makes a group of this name at the top of every hierarchy, as a runtime would.
+// Vacant comes before it, and the ledger has the name already.
+func MakeNamed(name string) error {
+	hierarchies, err := proc.Here.Hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range hierarchies {
+		if err := os.Mkdir(filepath.Join(h.Mount, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // a hierarchy may have two mounts
+			return fmt.Errorf("making a cgroup before its container: %w", err)
+		}
+	}
+	return nil
+}
+
 // RemoveNamed removes the group of this name at the top of every hierarchy,
 // with what still runs in it: what a runtime leaves that gave up waiting for
 // the end of processes that it had killed. A group that is not there is no

@@ -28,8 +28,10 @@ type explainFlags struct {
 	printing
 	turn
 	starts    int
-	asked     bool // for so many starts, however long they take
-	atOnce    int
+	asked     bool  // for so many starts, however long they take
+	together  []int // how many begin at once
+	atOnce    int   // of these, the ones that are followed now
+	stop      string
 	unlimited bool // no container has a limit
 	fewer     int  // starts that did not fit into the time
 	against   string
@@ -38,7 +40,7 @@ type explainFlags struct {
 }
 
 func explainCommand(w World) *cobra.Command {
-	f := explainFlags{printing: printing{format: "text"}, starts: 10, atOnce: 1}
+	f := explainFlags{printing: printing{format: "text"}, starts: 10, together: []int{1}}
 	c := &cobra.Command{
 		Use:   "explain ENGINE [FACTOR=LEVEL…] | -- COMMAND…",
 		Short: "Show where the time of a start goes: who waited for whom, and for what",
@@ -57,6 +59,9 @@ are timed from outside.`,
   plimsoll explain -- docker run --rm --network none busybox true
   plimsoll explain docker network=none --at-once 8
   plimsoll explain --at-once 16 -- podman run --rm busybox true
+  plimsoll explain all --at-once 1,2,4,8,16,32,64
+  plimsoll explain docker network=none podman network=none --at-once 1,4,16
+  plimsoll explain docker --stop none --against with=init
   plimsoll explain docker --format html -o start.html
   plimsoll explain docker --against network=host --keep start
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
@@ -73,9 +78,13 @@ are timed from outside.`,
 			}
 			f.asked = c.Flags().Changed("starts")
 			explain := f.environment
-			if f.atOnce < 1 || f.atOnce > 64 {
-				return fail(Usage, "--at-once is %d: expected 1 to 64", f.atOnce)
+			if err := f.ranges(c, args); err != nil {
+				return err
 			}
+			if f.many(c, args) {
+				return f.rates(w, c, args)
+			}
+			f.atOnce = f.together[0]
 			compare := f.comparison(c)
 			if f.keep != "" && (c.ArgsLenAtDash() == 0 || f.atOnce > 1) {
 				return fail(Usage, "--keep is for the starts of environments, one at a time: plimsoll explain ENGINE --keep DIR")
@@ -109,7 +118,8 @@ are timed from outside.`,
 	}
 	f.printing.add(c, append(report.Explanation.Formats(), "html")...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced; without it, for an environment at most as many as fit into a minute")
-	c.Flags().IntVar(&f.atOnce, "at-once", f.atOnce, "start it this many times at once, and show what takes longer then than alone: what limits the rate of starts")
+	c.Flags().IntSliceVar(&f.together, "at-once", f.together, "start it this many times at once, and show what takes longer then than alone: what limits the rate of starts; several numbers make a table, of one engine, of several or of all")
+	c.Flags().StringVar(&f.stop, "stop", "", "follow the stop instead of the start, of a container whose program ends at SIGTERM (exit), ignores it (ignore) or has no handler for it (none); it is killed 2 s later")
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
@@ -245,5 +255,5 @@ func (f *explainFlags) outside(ctx context.Context, w World, argv []string, lack
 			starts = append(starts, map[record.Event]int64{record.Request: 0, record.Exit: ns})
 		}
 	}
-	return timeline.Outside(strings.Join(argv, " "), record.Exit, starts, lacks)
+	return timeline.Outside(strings.Join(argv, " "), record.Request, record.Exit, starts, lacks)
 }

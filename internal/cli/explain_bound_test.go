@@ -3,6 +3,9 @@
 package cli
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -36,5 +39,34 @@ func TestPaired(t *testing.T) {
 		if s.pair(); len(s.traces) != left {
 			t.Errorf("of %d traced and 2 untraced starts %d traced are left, expected %d", traced, len(s.traces), left)
 		}
+	}
+}
+
+// TestAskedEnvironments: a word that is no level begins the next environment, and all are the
+// engines of this machine, each bare runtime by itself.
+func TestAskedEnvironments(t *testing.T) {
+	got, err := askedEnvironments(World{}, strings.Fields("docker network=none client=cli podman cri endpoint=crio"))
+	if want := "[[docker network=none client=cli] [podman] [cri endpoint=crio]]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v, want %s", got, err, want)
+	}
+	got, err = askedEnvironments(World{Getenv: os.Getenv, LookPath: exec.LookPath}, []string{allThere, "network=none"})
+	said := fmt.Sprint(got)
+	for _, want := range []string{"[docker network=none]", "[oci runtime=runc network=none]", "[oci runtime=crun network=none]"} {
+		if err != nil || !strings.Contains(said, want) {
+			t.Errorf("%v: all are %s, without %s", err, said, want)
+		}
+	}
+	if strings.Contains(said, "[native") || strings.Contains(said, "[fake") {
+		t.Errorf("baselines are among %s", said)
+	}
+}
+
+// TestStopIsStudied: what is followed is then the stop, of a container that takes SIGTERM
+// as it is asked to.
+func TestStopIsStudied(t *testing.T) {
+	f := explainFlags{starts: 3, asked: true, atOnce: 1, stop: "none"}
+	text, err := f.study([][]string{{"docker", "with=init"}})
+	if from, until := f.stretch(); err != nil || !strings.Contains(text, "workloads: [{name: stop, parameters: {on-term: none}}]") || from != record.Stop || until != record.Stopped {
+		t.Errorf("%v, from %s to %s:\n%s", err, from, until, text)
 	}
 }

@@ -84,6 +84,7 @@ func (f *explainFlags) again(env []string) string {
 	line.add(true, "--starts", strconv.Itoa(f.starts))
 	line.add(f.against != "", "--against", f.against)
 	line.add(f.allCalls, "--all-calls")
+	line.add(f.stop != "", "--stop", f.stop)
 	return harmless.ShellLine(line)
 }
 
@@ -142,6 +143,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		tracing := f.options()
 		o.Trace = &tracing
 	}
+	o.TraceFrom, o.TraceUntil = f.stretch()
 	o.AtOnce, o.Progress, o.Finish, o.Wait = f.atOnce, newProgress(w, f.progress), finish.Done(), f.wait
 	if err := describeHost(finish, s, o.Run, true); err != nil {
 		return nil, err
@@ -189,6 +191,14 @@ const unasked = time.Minute
 // have to be whole.
 func (f *explainFlags) bounded() bool { return !f.asked && f.atOnce == 1 }
 
+// stretch is what is followed of a container's life.
+func (f *explainFlags) stretch() (from, until record.Event) {
+	if f.stop != "" {
+		return record.Stop, record.Stopped
+	}
+	return record.Request, record.Ready
+}
+
 // study is the one that is traced: a container that says that it is there, again
 // and again.
 func (f *explainFlags) study(all [][]string) (string, error) {
@@ -196,6 +206,10 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	limits := ""
 	if f.unlimited {
 		limits = ", limits: {cpus: none, memory: none}"
+	}
+	what, workload := "start", lifeCycle
+	if f.stop != "" {
+		what, workload = "stop", "{name: stop, parameters: {on-term: "+f.stop+"}}"
 	}
 	blocks := 2 * f.starts // every second one is traced
 	if f.atOnce > 1 {
@@ -205,7 +219,7 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	if f.bounded() {
 		length = fmt.Sprintf("time-budget: %s, max-blocks: %d", unasked, blocks)
 	}
-	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a start goes\nprotocol: {%s, warmup: 2%s}\nworkloads: [hello]\nenvironments:\n", length, limits)
+	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a %s goes\nprotocol: {%s, warmup: 2%s}\nworkloads: [%s]\nenvironments:\n", what, length, limits, workload)
 	for _, args := range all {
 		levels, err := levelLines(args)
 		if err != nil {
@@ -234,9 +248,9 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 			failed = new(*t.Failure)
 		case t.Warmup:
 		case f.atOnce > 1 && run.Accompanied(t.Block):
-			err = of[1].add(r, t)
+			err = of[1].add(f, r, t)
 		default:
-			err = of[0].add(r, t)
+			err = of[0].add(f, r, t)
 		}
 		if err != nil {
 			return followed{}, err
@@ -250,10 +264,10 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 			return followed{}, fail(NothingHere, "no start of %s was followed within %s: --starts %d takes as long as they need", env, unasked, f.starts)
 		}
 	}
-	if out.alone, err = of[0].explained(env, lacks, failed); err != nil || f.atOnce < 2 {
+	if out.alone, err = of[0].explained(f, env, lacks, failed); err != nil || f.atOnce < 2 {
 		return out, err
 	}
-	out.together, err = of[1].explained(env, lacks, failed)
+	out.together, err = of[1].explained(f, env, lacks, failed)
 	return out, err
 }
 
@@ -272,10 +286,11 @@ func (s *starts) pair() {
 	}
 }
 
-func (s *starts) add(r *record.Reader, t *record.Trial) error {
+func (s *starts) add(f *explainFlags, r *record.Reader, t *record.Trial) error {
 	i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
 	if i < 0 {
-		s.untraced = append(s.untraced, t.Events[record.Ready]-t.Events[record.Request])
+		from, until := f.stretch()
+		s.untraced = append(s.untraced, t.Events[until]-t.Events[from])
 		s.timed = append(s.timed, maps.Clone(t.Events))
 		if last := t.Values[run.LastReady]; last > 0 {
 			s.all = append(s.all, int64(last))
@@ -295,9 +310,10 @@ func (s *starts) add(r *record.Reader, t *record.Trial) error {
 }
 
 // explained says where their time went; failed is the failure of one of them, if any.
-func (s *starts) explained(env, lacks string, failed *record.Failure) (*timeline.Explanation, error) {
+func (s *starts) explained(f *explainFlags, env, lacks string, failed *record.Failure) (*timeline.Explanation, error) {
 	if lacks != "" && len(s.timed) > 0 {
-		return timeline.Outside(env, record.Ready, s.timed, lacks)
+		from, until := f.stretch()
+		return timeline.Outside(env, from, until, s.timed, lacks)
 	}
 	switch {
 	case len(s.traces) == 0 && failed != nil:

@@ -244,7 +244,7 @@ func resolves(command, name string) bool {
 		_, err := workload.Find(name)
 		return err == nil
 	case "plimsoll ablate", "plimsoll explain":
-		return slices.ContainsFunc(catalogue.All(), func(e engine.Engine) bool { return e.Info().Name == name })
+		return name == "all" || slices.ContainsFunc(catalogue.All(), func(e engine.Engine) bool { return e.Info().Name == name })
 	}
 	return true
 }

@@ -125,7 +125,7 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 }
 
 // startEnds say in words what a start is followed to.
-var startEnds = map[string]string{"exit": "it has ended", "ready": "its first byte has reached us", "first": "its first instruction"}
+var startEnds = map[string]string{"exit": "it has ended", "ready": "its first byte has reached us", "first": "its first instruction", "stopped": "its stop has returned"}
 
 // explained says how far the time is explained, and what the tracing cost.
 func explained(x *timeline.Explanation) string {

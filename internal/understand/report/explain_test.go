@@ -123,3 +123,19 @@ func TestComparison(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A table of rates has a line for each number at once, and says what there is none of.
+func TestRates(t *testing.T) {
+	x := &timeline.Rates{Starts: 3, Lacking: []string{"lxd can't be started here: LXD is not installed"}, Rows: []timeline.RateRow{
+		{What: "docker", AtOnce: 1, PerSecond: 4.96, NS: 201.6e6, Times: 1, Most: []timeline.Waited{{Name: "page faults", NS: 40e6, Share: 0.2}, {Name: "in mount", NS: 4e6, Share: 0.02}}},
+		{What: "docker", AtOnce: 16, PerSecond: 9.21, NS: 1502e6, Times: 7.45, Most: []timeline.Waited{{Name: "waits for a processor", NS: 1000e6, Share: 0.77}, {Name: "waits for a lock <of> the kernel", NS: 100e6, Share: 0.08}}},
+		{What: "docker", AtOnce: 64, Missing: "left out: a round would take 35s or so"},
+	}}
+	var b bytes.Buffer
+	require.NoError(t, Rates.Write(&b, "text", x, Options{Width: 100}))
+	golden.Check(t, "testdata/rates.txt", b.String())
+	b.Reset()
+	if err := Rates.Write(&b, "json", x, Options{}); err != nil || !json.Valid(b.Bytes()) {
+		t.Errorf("%v", err)
+	}
+}

@@ -6,10 +6,10 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Outside is where the time went as far as it is seen from outside, of starts that
+// Outside is where the time between two events went as far as it is seen from outside, of starts that
 // were not followed: the steps between the events that were timed, none of them with
 // a cause. Lacks says why no more is known.
-func Outside(what string, until record.Event, starts []map[record.Event]int64, lacks string) (*Explanation, error) {
+func Outside(what string, from, until record.Event, starts []map[record.Event]int64, lacks string) (*Explanation, error) {
 	if len(starts) == 0 {
 		return nil, errors.New("nothing was timed")
 	}
@@ -17,18 +17,18 @@ func Outside(what string, until record.Event, starts []map[record.Event]int64, l
 	trees := make([]*Step, len(starts))
 	spans := make([]float64, len(starts))
 	for i, events := range starts {
-		from, to := events[record.Request], events[until]
-		root := &Step{Name: what, NS: to - from}
-		last, at := record.Request, from
+		begun, to := events[from], events[until]
+		root := &Step{Name: what, NS: to - begun}
+		last, at := from, begun
 		for _, e := range outsideOrder {
 			next, ok := events[e]
 			if !ok || next < at || next > to || e == until {
 				continue
 			}
-			root.Steps = append(root.Steps, between(last, e, next-at, at-from))
+			root.Steps = append(root.Steps, between(last, e, next-at, at-begun))
 			last, at = e, next
 		}
-		root.Steps = append(root.Steps, between(last, until, to-at, at-from))
+		root.Steps = append(root.Steps, between(last, until, to-at, at-begun))
 		trees[i], spans[i] = root, float64(root.NS)
 	}
 	x.NS, x.Interval = median(spans)

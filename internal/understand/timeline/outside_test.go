@@ -14,7 +14,7 @@ func TestOutside(t *testing.T) {
 			record.Ready: 1000 + create + start + more, record.Exit: 99999,
 		}
 	}
-	x, err := Outside("engine", record.Ready, []map[record.Event]int64{start(40, 20, 5), start(42, 20, 5), start(44, 20, 5), start(900, 20, 5)}, "root")
+	x, err := Outside("engine", record.Request, record.Ready, []map[record.Event]int64{start(40, 20, 5), start(42, 20, 5), start(44, 20, 5), start(900, 20, 5)}, "root")
 	require.NoError(t, err)
 	var sum int64
 	for _, s := range x.Tree.Steps {
@@ -27,11 +27,11 @@ func TestOutside(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	// One event only: a command.
-	x, err = Outside("true", record.Exit, []map[record.Event]int64{{record.Request: 5, record.Exit: 25}}, "root")
+	x, err = Outside("true", record.Request, record.Exit, []map[record.Event]int64{{record.Request: 5, record.Exit: 25}}, "root")
 	if err != nil || len(x.Tree.Steps) != 1 || x.Tree.Steps[0].NS != 20 {
 		t.Errorf("%v %+v", err, x)
 	}
-	if _, err := Outside("x", record.Exit, nil, ""); err == nil {
+	if _, err := Outside("x", record.Request, record.Exit, nil, ""); err == nil {
 		t.Error("nothing was timed, and that was explained")
 	}
 }

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"fmt"
+
+	"plimsoll/internal/understand/document"
+	"plimsoll/internal/understand/timeline"
+	"plimsoll/internal/understand/words"
+)
+
+// Rates is a table of starts a second, and of what bounds them.
+var Rates = kindOf("a table of rates", ratesDocument, format[*timeline.Rates]{"json", asJSON[*timeline.Rates]})
+
+func ratesDocument(d *document.Document, x *timeline.Rates, _ Options) {
+	d.Heading(1, "How many starts a second, and what bounds it")
+	t := &document.Table{Columns: []document.Column{{Title: "what is started"}, {Title: "at\nonce", Right: true}, {Title: "a\nsecond", Right: true, Points: true},
+		{Title: "each,\nms", Right: true, Points: true}, {Title: "× as\nalone", Right: true, Points: true}, {Title: "what takes longer than alone, mostly"}}}
+	for _, r := range x.Rows {
+		what, n := words.Clean(r.What), fmt.Sprint(r.AtOnce)
+		if r.Missing != "" {
+			t.Row(what, n, "", "", "", "n/a: "+words.Clean(r.Missing))
+			continue
+		}
+		times := fmt.Sprintf("%.2g", r.Times)
+		if r.AtOnce == 1 {
+			times = ""
+		}
+		t.Row(what, n, fmt.Sprintf("%.3g", r.PerSecond), about(r.NS), times, mostly(r))
+	}
+	d.Add(t)
+	d.Legend(fmt.Sprintf("A second: so many that begin together, by the time until the last of them is there; of one, one after the other. Each: the median of a start. What takes longer: the first of it, with its share of all that each start takes longer than one alone in the same rounds; of one, its share of the start. %d rounds of each were traced, and as many not.", x.Starts))
+	for _, why := range x.Lacking {
+		d.Para("Not here: " + words.Clean(why))
+	}
+}
+
+// mostly names what is waited for most, if it is a twentieth at least.
+func mostly(r timeline.RateRow) string {
+	if len(r.Most) == 0 || r.Most[0].Share < 0.05 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %% %s", 100*r.Most[0].Share, words.Clean(r.Most[0].Name))
+}

@@ -193,9 +193,10 @@ func Filled() (out []Mechanism) {
 	return out
 }
 
-// WithYouki is another runtime than runc, which need not cost more.
-func WithYouki() Mechanism {
-	return Dearer("youki", Runtime, "runc", "youki", "youki instead of runc", "a runtime in Rust then does the same")
+// OtherRuntime is another runtime than the one that is taken by itself, which need not
+// cost more.
+func OtherRuntime(from, to string) Mechanism {
+	return Dearer(to, Runtime, from, to, to+" instead of "+from, "another runtime then does the same")
 }
 
 // BySystemd is the driver that lets systemd make the control groups.

@@ -37,7 +37,7 @@ var mechanisms = append([]engine.Mechanism{
 	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile), engine.Layered(), engine.Filled(),
 	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, "overlayfs", "native",
 		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed"),
-		engine.Snapshots("overlayfs"), engine.WithYouki(), engine.BySystemd()})...)
+		engine.Snapshots("overlayfs"), engine.OtherRuntime("runc", "youki"), engine.BySystemd()})...)
 
 // byCLIAll: ctr has no options for what a client of the API can say.
 var byCLIAll = engine.Rule{

@@ -36,7 +36,7 @@ var mechanisms = append([]engine.Mechanism{
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.Capabilities, engine.PIDNamespace, engine.IPCNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.NoNewPrivileges, engine.OOMScore, engine.SomeLimits), engine.Layered(), engine.Filled(),
-	[]engine.Mechanism{engine.WithYouki(), engine.BySystemd()})...)
+	[]engine.Mechanism{engine.OtherRuntime("runc", "youki"), engine.BySystemd()})...)
 
 // masksAlways: a list without paths is no list on the wire.
 var masksAlways = engine.Rule{

@@ -40,7 +40,7 @@ var mechanisms = append([]engine.Mechanism{
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
 		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort, engine.OwnDaemon), engine.Layered(), engine.Filled(),
-	[]engine.Mechanism{engine.WithYouki(), engine.InOwnDaemon(engine.BySystemd()), engine.InOwnDaemon(engine.Snapshots("overlay2")),
+	[]engine.Mechanism{engine.OtherRuntime("runc", "youki"), engine.InOwnDaemon(engine.BySystemd()), engine.InOwnDaemon(engine.Snapshots("overlay2")),
 		engine.InOwnDaemon(engine.Dearer("copied-image", engine.Storage, "overlay2", "vfs",
 			"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed"))},
 	[]engine.Mechanism{engine.OfDaemon(engine.PacketFilter), engine.OfDaemon(engine.UserlandProxy, engine.PublishedPort)})...)

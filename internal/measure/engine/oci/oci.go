@@ -62,7 +62,7 @@ var mechanisms = append([]engine.Mechanism{
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.LeftOut(engine.OwnCgroup),
 	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.UserNamespace, engine.IDMappedMount),
-	engine.Filled(), []engine.Mechanism{engine.WithYouki()})...)
+	engine.Filled(), []engine.Mechanism{engine.OtherRuntime("runc", "youki")})...)
 
 // levels are the adapter's, its default first.
 var levels = map[string][]string{

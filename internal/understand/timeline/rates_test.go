@@ -20,6 +20,12 @@ func TestRows(t *testing.T) {
 		row.Most[0] != (Waited{"a lock", 160e6, 0.8}) || row.Most[1] != (Waited{"work", 40e6, 0.2}) {
 		t.Errorf("%+v", row)
 	}
+	// Where starts in company take no longer, what grows has a share all the same.
+	c = Against(&Explanation{What: "x", NS: 210e6, Tree: tree(90e6, 20e6)}, &Explanation{What: "x", NS: 200e6, Tree: tree(10e6, 80e6)})
+	c.RateOf(2, []int64{300e6})
+	if row := c.Row(); len(row.Most) != 1 || row.Most[0] != (Waited{"work", 60e6, 1}) {
+		t.Errorf("%+v", row)
+	}
 	row = AloneRow(a)
 	if row.AtOnce != 1 || row.PerSecond != 10 || len(row.Most) != 2 || row.Most[0] != (Waited{"work", 80e6, 0.8}) || row.Most[1] != (Waited{"a lock", 20e6, 0.2}) {
 		t.Errorf("%+v", row)

@@ -90,11 +90,12 @@ func checkOf(m machine, change float64, stretches, fresh, tries int, across bool
 		}
 		rows := []Row{row}
 		if across {
-			earlier, err := s.wholeRuns()
+			level := s.leveled()
+			earlier, err := level.wholeRuns()
 			if err != nil {
 				return nil, err
 			}
-			two, known, err := s.drawAcross(2, length, tries, earlier)
+			two, known, err := level.drawAcross(2, length, tries, earlier)
 			if err != nil {
 				return nil, err
 			}

@@ -11,7 +11,8 @@ import (
 // drawnRows judges windows that are drawn, so many of each change and length.
 func (s *Stretch) drawnRows(lengths []time.Duration, tries int) (out []Row, err error) {
 	var inside, across, known []Row
-	earlier, err := s.wholeRuns()
+	level := s.leveled()
+	earlier, err := level.wholeRuns()
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +22,7 @@ func (s *Stretch) drawnRows(lengths []time.Duration, tries int) (out []Row, err 
 			if err != nil {
 				return nil, err
 			}
-			two, withEarlier, err := s.drawAcross(k, length, tries, earlier)
+			two, withEarlier, err := level.drawAcross(k, length, tries, earlier)
 			if err != nil {
 				return nil, err
 			}

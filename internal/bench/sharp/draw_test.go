@@ -57,14 +57,6 @@ func TestExactly(t *testing.T) {
 	}
 }
 
-func variance(x []float64) float64 {
-	mean, squares := sum(x)/float64(len(x)), 0.0
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	return squares / float64(len(x)-1)
-}
-
 // TestShareOfDraws: the interval holds the share and is the narrower the more is known of
 // the scatter; of what is found always, or never, it is still one.
 func TestShareOfDraws(t *testing.T) {
@@ -102,5 +94,37 @@ func TestDrawnSharesAreRight(t *testing.T) {
 		if len(all) != 6 {
 			t.Errorf("%s: %+v", m.name, all)
 		}
+	}
+}
+
+// TestLeveled: runs of a machine that never moves are hardly apart afterwards, those of
+// one that does as far as before; nothing of the stretch itself changes.
+func TestLeveled(t *testing.T) {
+	apart := func(s *Stretch) float64 {
+		var centers []float64
+		for _, r := range s.Runs {
+			var logs []float64
+			for _, b := range r.Blocks {
+				logs = append(logs, math.Log(b.Start[0]))
+			}
+			centers = append(centers, stats.HodgesLehmann(logs))
+		}
+		return math.Sqrt(variance(centers))
+	}
+	before, after := 0.0, 0.0
+	for n := range 20 {
+		s := machines()[0].stretch(rand.New(rand.NewPCG(4, uint64(n))), 6, 50, 0, 0, 0.02)
+		was := apart(s)
+		before, after = before+was, after+apart(s.leveled())
+		if apart(s) != was {
+			t.Fatal("the stretch was changed")
+		}
+	}
+	if after > before/2 {
+		t.Errorf("runs that are alike lie %.4f apart, and %.4f before", after/20, before/20)
+	}
+	s := machines()[5].stretch(rand.New(rand.NewPCG(5, 5)), 6, 100, 0, 0, 0.02)
+	if is, was := apart(s.leveled()), apart(s); is < 0.9*was || is > was {
+		t.Errorf("runs that differ lie %.4f apart, and %.4f before", is, was)
 	}
 }

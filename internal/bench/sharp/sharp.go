@@ -84,7 +84,7 @@ func Bench(ctx context.Context, args ...string) error {
 		return err
 	}
 	if o.check > 0 {
-		return check(os.Stdout, o.check, o.tries)
+		return unlessEnded(ctx, func() error { return check(os.Stdout, o.check, o.tries) })
 	}
 	var all []*Stretch
 	if o.read != "" {
@@ -96,17 +96,36 @@ func Bench(ctx context.Context, args ...string) error {
 		return err
 	}
 	var answers []*Answer
-	for _, s := range all {
-		a, err := s.answer(o.lengths, o.tries)
-		if err != nil {
-			return err
+	err = unlessEnded(ctx, func() error {
+		for _, s := range all {
+			a, err := s.answer(o.lengths, o.tries)
+			if err != nil {
+				return err
+			}
+			answers = append(answers, a)
 		}
-		answers = append(answers, a)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if o.json {
 		return writeJSON(os.Stdout, answers)
 	}
 	return writeText(os.Stdout, answers)
+}
+
+// unlessEnded computes, for minutes it may be, and leaves it as soon as it is asked to:
+// there is nothing to clean up then, and the program ends.
+func unlessEnded(ctx context.Context, compute func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- compute() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // measure measures each engine in each state.

@@ -3,6 +3,7 @@ package sharp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -144,6 +145,20 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	if _, err := all[0].answer([]time.Duration{time.Second}, 2); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEnds: who has enough of a long computation need not wait for its end.
+func TestEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	forever := make(chan struct{})
+	defer close(forever)
+	if err := unlessEnded(ctx, func() error { <-forever; return nil }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := unlessEnded(t.Context(), func() error { return io.EOF }); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }

@@ -55,7 +55,7 @@ func comparisonDocument(d *document.Document, x *timeline.Comparison, _ Options)
 func addRate(d *document.Document, x *timeline.Comparison) {
 	r := x.Rate
 	d.Para(fmt.Sprintf("%.3g a second one after the other, %.3g a second with %d at once; each of them takes %.2g times as long.", r.Alone, r.Together, r.AtOnce, x.B.NS/max(x.A.NS, 1)))
-	more := max(x.Tree.More(), 1)
+	more := max(r.Grown(), 1)
 	t := &document.Table{Columns: []document.Column{{Title: "alone,\nms", Right: true, Points: true}, {Title: fmt.Sprintf("%d at once,\nms", r.AtOnce), Right: true, Points: true}, {Title: "of what\nis more", Right: true}, {Title: "what is waited for"}}}
 	for _, p := range r.Growth {
 		if float64(p.More()) < 2*told*float64(more) || len(t.Rows) == mostGrowth {

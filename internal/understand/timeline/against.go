@@ -28,6 +28,14 @@ type Rate struct {
 	Growth []Pair `json:"growth"`
 }
 
+// Grown is all that takes longer in company, ns, whatever takes less.
+func (r *Rate) Grown() (all int64) {
+	for _, p := range r.Growth {
+		all += p.More()
+	}
+	return all
+}
+
 // RateOf says what grows from A, one alone, to B, several at once. All has what passed
 // in each round until the last of them had ended, ns.
 func (c *Comparison) RateOf(atOnce int, all []int64) {

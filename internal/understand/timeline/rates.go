@@ -45,10 +45,7 @@ const mostWaited = 3
 // Row is a table's, of several at once.
 func (c *Comparison) Row() RateRow {
 	row := RateRow{What: c.A.What, AtOnce: c.Rate.AtOnce, PerSecond: c.Rate.Together, NS: c.B.NS, Times: c.B.NS / max(c.A.NS, 1)}
-	var all int64 // other causes may take less, so that the start takes not so much longer
-	for _, p := range c.Rate.Growth {
-		all += p.More()
-	}
+	all := c.Rate.Grown() // other causes may take less, so that the start takes not so much longer
 	for _, p := range c.Rate.Growth[:min(mostWaited, len(c.Rate.Growth))] {
 		row.Most = append(row.Most, Waited{p.Name, p.More(), float64(p.More()) / float64(all)})
 	}

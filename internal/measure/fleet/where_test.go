@@ -51,6 +51,7 @@ func TestStop(t *testing.T) {
 	require.NoError(t, os.WriteFile(h.path(processName), []byte(pid+"\n"), 0o600))
 	require.NoError(t, h.Stop()) // nobody has the lock
 	require.NoError(t, h.signal(other.Process.Pid))
+	time.Sleep(50 * time.Millisecond) // it would have ended by then
 	if err := other.Process.Signal(unix.Signal(0)); err != nil || state(t, other.Process.Pid) == "Z" {
 		t.Fatalf("a process that is not the run's was ended: %v", err)
 	}

@@ -55,7 +55,7 @@ func (o Object) gone() bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// AllThere: the kernel has them all.
+// AllThere fails the test where the kernel lacks one of them.
 func AllThere(t testing.TB, objects []Object) {
 	t.Helper()
 	for _, o := range objects {

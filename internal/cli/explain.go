@@ -124,6 +124,7 @@ are timed from outside.`,
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
 	f.addWaiting(c)
+	completes(c, "stop", completeWords("exit\tits program ends at SIGTERM", "ignore\tits program ignores SIGTERM", "none\tits program has no handler for SIGTERM"))
 	completes(c, "against", completeEngineNames(w, realEngine))
 	completesFolders(c, "keep")
 	return c

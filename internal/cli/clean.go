@@ -71,7 +71,7 @@ names their run, whose run has ended, and whose record was fetched.`,
 	waitFlag(c, &wait)
 	far.add(c)
 	c.Flags().StringSliceVar(&of, "of-host", nil, "clean up after runs of this host too, which is no more or has another name now")
-	_ = c.RegisterFlagCompletionFunc("of-host", cobra.NoFileCompletions) // it fails only for a flag that is not there
+	completes(c, "of-host", cobra.NoFileCompletions)
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c
 }

@@ -118,11 +118,7 @@ func writeTo(w World, path string, write func(io.Writer) error) error {
 
 // callerOf is the rule for what the user names, with further trusted users.
 func callerOf(w World, trusted ...int) safepath.Rule {
-	rule := safepath.Caller(w.Getenv)
-	for _, uid := range trusted {
-		rule = rule.With(uid)
-	}
-	return rule
+	return safepath.Caller(w.Getenv).With(trusted...)
 }
 
 // writeBy is writeTo of a file, by a rule of whom to trust.

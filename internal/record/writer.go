@@ -72,10 +72,7 @@ func Create(dir string, run *Run) (*Writer, error) {
 // is cut off; Complete then says which trials are there. Root refuses a
 // directory of another user, unless that one is among the trusted, by number.
 func Resume(dir string, trusted ...int) (*Writer, *Run, error) {
-	rule := safepath.Caller(os.Getenv)
-	for _, uid := range trusted {
-		rule = rule.With(uid)
-	}
+	rule := safepath.Caller(os.Getenv).With(trusted...)
 	// Before the lock, so that no lock file is left in what is no run.
 	if _, err := readRun(dir); err != nil {
 		return nil, nil, err

@@ -41,9 +41,9 @@ func Caller(getenv func(string) string) Rule {
 	return r
 }
 
-// With is the rule with one more owner.
-func (r Rule) With(uid int) Rule {
-	r.Owners = append(slices.Clone(r.Owners), uid)
+// With is the rule with further owners.
+func (r Rule) With(uids ...int) Rule {
+	r.Owners = append(slices.Clone(r.Owners), uids...)
 	return r
 }
 

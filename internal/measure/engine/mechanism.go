@@ -209,6 +209,12 @@ func Snapshots(overlay string) Mechanism {
 	return Dearer("btrfs", Storage, overlay, "btrfs", "a snapshot of btrfs for each container, instead of an overlay", "no overlay is then needed, and a file that is written to is not copied first")
 }
 
+// Copied is a copy of the image for each container, by a storage that shares nothing.
+func Copied(overlay, copying string) Mechanism {
+	return Dearer("copied-image", Storage, overlay, copying,
+		"a copy of the image for each container ("+copying+"), instead of an overlay over it", "no overlay is then needed")
+}
+
 // InOwnDaemon is a mechanism of which both sides are told by private daemons.
 func InOwnDaemon(m Mechanism) Mechanism {
 	m.Beside = OwnDaemon

@@ -58,10 +58,7 @@ func Kept(dir string) bool {
 // OpenLedger opens the account in a directory, which is made where it is not there. It
 // may belong to the trusted users, by number.
 func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
-	rule := safepath.Caller(os.Getenv)
-	for _, uid := range trusted {
-		rule = rule.With(uid)
-	}
+	rule := safepath.Caller(os.Getenv).With(trusted...)
 	l = &Ledger{Dir: dir}
 	if l.dir, err = safepath.Make(dir, 0o755, rule); err != nil {
 		return nil, fmt.Errorf("opening the records' directory: %w", err)

@@ -27,11 +27,12 @@ func here() origin {
 
 // booted says whether it is this machine, before it was booted anew: by its
 // name, which is all that stays.
-func (o origin) booted(now origin) bool {
-	return o.Boot != "" && now.Boot != "" && o.Boot != now.Boot && o.Host == now.Host
-}
+func (o origin) booted(now origin) bool { return o.otherBoot(now) && o.Host == now.Host }
 
 // foreign says whether it is another machine's, as far as one can tell.
-func (o origin) foreign(now origin) bool {
-	return o.Boot != "" && now.Boot != "" && o.Boot != now.Boot && o.Host != now.Host
+func (o origin) foreign(now origin) bool { return o.otherBoot(now) && o.Host != now.Host }
+
+// otherBoot says whether two kernels, of which both are known, are not the same.
+func (o origin) otherBoot(now origin) bool {
+	return o.Boot != "" && now.Boot != "" && o.Boot != now.Boot
 }

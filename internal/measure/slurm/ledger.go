@@ -81,10 +81,7 @@ func AccountOf(dir string) []string {
 // Open opens the account of a run's jobs, or begins it. It may belong to the trusted
 // users, by number.
 func Open(dir string, trusted ...int) (l *Ledger, err error) {
-	rule := safepath.Caller(os.Getenv)
-	for _, uid := range trusted {
-		rule = rule.With(uid)
-	}
+	rule := safepath.Caller(os.Getenv).With(trusted...)
 	home, err := safepath.Make(dir, 0o755, rule)
 	if err != nil {
 		return nil, fmt.Errorf("opening the record's directory: %w", err)

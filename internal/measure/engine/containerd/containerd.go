@@ -35,8 +35,7 @@ var mechanisms = append([]engine.Mechanism{
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile), engine.Layered(), engine.Filled(),
-	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, "overlayfs", "native",
-		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed"),
+	[]engine.Mechanism{engine.Copied("overlayfs", "native"),
 		engine.Snapshots("overlayfs"), engine.OtherRuntime("runc", "youki"), engine.BySystemd()})...)
 
 // byCLIAll: ctr has no options for what a client of the API can say.

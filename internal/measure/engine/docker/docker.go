@@ -41,8 +41,7 @@ var mechanisms = append([]engine.Mechanism{
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
 		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort, engine.OwnDaemon), engine.Layered(), engine.Filled(),
 	[]engine.Mechanism{engine.OtherRuntime("runc", "youki"), engine.InOwnDaemon(engine.BySystemd()), engine.InOwnDaemon(engine.Snapshots("overlay2")),
-		engine.InOwnDaemon(engine.Dearer("copied-image", engine.Storage, "overlay2", "vfs",
-			"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed"))},
+		engine.InOwnDaemon(engine.Copied("overlay2", "vfs"))},
 	[]engine.Mechanism{engine.OfDaemon(engine.PacketFilter), engine.OfDaemon(engine.UserlandProxy, engine.PublishedPort)})...)
 
 // Engine is the Docker Engine, or another one with its API. Its zero value is

@@ -18,8 +18,7 @@ var mechanisms = slices.Concat([]engine.Mechanism{
 }, engine.LeftOut(engine.AppArmor, engine.Capabilities, engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
 	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits),
-	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, "overlayfs", "native",
-		"a copy of the image for each container (native), instead of an overlay over it", "no overlay is then needed")})
+	[]engine.Mechanism{engine.Copied("overlayfs", "native")})
 
 // notHere says why nerdctl can't leave a mechanism out, or add it, on this machine. With
 // the host's IPC namespace it mounts the host's message queues too.

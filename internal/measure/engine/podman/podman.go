@@ -45,8 +45,7 @@ var mechanisms = append([]engine.Mechanism{
 		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup),
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
 		engine.OOMScore, engine.SomeLimits, engine.PublishedPort, engine.Volatile), engine.Layered(), engine.Filled(),
-	[]engine.Mechanism{engine.Dearer("copied-image", engine.Storage, overlay, vfs,
-		"a copy of the image for each container (vfs), instead of an overlay over it", "no overlay is then needed"), engine.Snapshots(overlay)})...)
+	[]engine.Mechanism{engine.Copied(overlay, vfs), engine.Snapshots(overlay)})...)
 
 // Engine is Podman. See New.
 type Engine struct {

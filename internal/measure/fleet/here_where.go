@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // whereName is the file that tells on which host the run is: several may have one home,
@@ -12,9 +14,9 @@ const whereName = "host"
 
 // thisHost tells this host by its name and by its kernel's boot.
 func thisHost() (name, boot string) {
-	name, _ = os.Hostname()                                // without one it has none
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // it is always there
-	return name, strings.TrimSpace(string(b))
+	name, _ = os.Hostname()    // without one it has none
+	boot, _ = proc.Here.Boot() // it is always there
+	return name, boot
 }
 
 // settle writes down that the run is on this host.

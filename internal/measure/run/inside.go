@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -34,11 +35,11 @@ func newInsider(runID string) (*insider, error) {
 		}
 		i.host[kind] = strings.TrimSuffix(strings.TrimPrefix(link, kind+":["), "]")
 	}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := proc.Here.Boot()
 	if err != nil {
 		return nil, fmt.Errorf("reading our own boot id: %w", err)
 	}
-	i.boot = strings.TrimSpace(string(boot))
+	i.boot = boot
 	return i, nil
 }
 

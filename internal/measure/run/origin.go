@@ -2,7 +2,8 @@ package run
 
 import (
 	"os"
-	"strings"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // origin is where a process is, or was: anywhere else neither its number says
@@ -17,12 +18,10 @@ type origin struct {
 // here is where we are. What can't be read is empty: /proc is there, else we had
 // not come so far, but some sandboxes' has not all of it.
 func here() origin {
-	text := func(path string) string {
-		b, _ := os.ReadFile(path)
-		return strings.TrimSpace(string(b))
-	}
+	boot, _ := proc.Here.Boot()
 	pids, _ := os.Readlink("/proc/self/ns/pid")
-	return origin{Boot: text("/proc/sys/kernel/random/boot_id"), PIDs: pids, Host: text("/proc/sys/kernel/hostname")}
+	name, _ := os.Hostname()
+	return origin{Boot: boot, PIDs: pids, Host: name}
 }
 
 // booted says whether it is this machine, before it was booted anew: by its

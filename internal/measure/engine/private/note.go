@@ -9,9 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // note is what Sweep has to know of a daemon, and its proof of what is the
@@ -66,8 +67,8 @@ func (n *note) mark() string { return n.label() + "/" + n.Secret }
 
 // bootID is the kernel's name for this boot.
 func bootID() string {
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // it is always there
-	return strings.TrimSpace(string(b))
+	boot, _ := proc.Here.Boot() // it is always there
+	return boot
 }
 
 // write puts the note into a daemon's directory: whole, or as it was before.

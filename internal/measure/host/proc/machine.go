@@ -20,6 +20,12 @@ func Release() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
+// Boot is the kernel's name for this boot.
+func (d Dir) Boot() (string, error) {
+	text, err := d.read("sys/kernel/random/boot_id")
+	return strings.TrimSpace(text), err
+}
+
 // Memory reads /proc/meminfo. What the kernel does not tell is nil.
 func (d Dir) Memory() (procfs.Meminfo, error) {
 	fs, err := procfs.NewFS(string(d))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
 )
@@ -46,8 +48,8 @@ func TestExactly(t *testing.T) {
 	if blocks[7].Start[2] != 0 || !slices.Equal(before, run.Blocks[3].Start) {
 		t.Error("a failed trial has a time, or the run was changed")
 	}
-	off := widened(100) * math.Sqrt(variance(pairLogs(run.Blocks, 0, 2)))
-	if is := math.Sqrt(variance(pairLogs(blocks, 0, 2))); math.Abs(is/off-1) > 1e-9 {
+	off := widened(100) * math.Sqrt(stat.Variance(pairLogs(run.Blocks, 0, 2), nil))
+	if is := math.Sqrt(stat.Variance(pairLogs(blocks, 0, 2), nil)); math.Abs(is/off-1) > 1e-9 {
 		t.Errorf("scatter %v, not %v", is, off)
 	}
 	rounds := exactRounds(run.Rounds, 0, 2, 0.02)
@@ -109,7 +111,7 @@ func TestLeveled(t *testing.T) {
 			}
 			centers = append(centers, stats.HodgesLehmann(logs))
 		}
-		return math.Sqrt(variance(centers))
+		return math.Sqrt(stat.Variance(centers, nil))
 	}
 	before, after := 0.0, 0.0
 	for n := range 20 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"plimsoll/internal/common/stats"
 )
 
@@ -103,13 +105,13 @@ func (s *Stretch) excess(unitsOf func(*Run) [][]float64) []float64 {
 			again = append(again, stats.HodgesLehmann(slices.Concat(drawn(rnd, units, one, time.Duration(len(units)))...)))
 		}
 		w := widened(len(units))
-		inside += w * w * variance(again) / float64(len(s.Runs))
+		inside += w * w * stat.Variance(again, nil) / float64(len(s.Runs))
 		centers = append(centers, stats.HodgesLehmann(slices.Concat(units...)))
 	}
 	if len(centers) < 2 {
 		return out
 	}
-	apart := variance(centers)
+	apart := stat.Variance(centers, nil)
 	if apart <= 0 {
 		return out
 	}
@@ -118,12 +120,4 @@ func (s *Stretch) excess(unitsOf func(*Run) [][]float64) []float64 {
 		out[i] = (1 - keep) * (c - middle)
 	}
 	return out
-}
-
-func variance(x []float64) float64 {
-	mean, squares := sum(x)/float64(len(x)), 0.0
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	return squares / float64(len(x)-1)
 }

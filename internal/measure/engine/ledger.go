@@ -21,6 +21,8 @@ type Thing struct {
 	At string `json:"at,omitempty"`
 	// As is the user whose engine it is, where that is not ourselves.
 	As string `json:"as,omitempty"`
+	// Was is what a setting is to be put back to.
+	Was string `json:"was,omitempty"`
 }
 
 // The kinds of things.
@@ -36,7 +38,8 @@ const (
 	KindCgroup     = "cgroup"
 	KindLink       = "link"
 	KindNetNS      = "netns"
-	KindRule       = "rule" // of the packet filter, for the bridge of that name, or the network
+	KindRule       = "rule"    // of the packet filter, for the bridge of that name, or the network
+	KindSetting    = "setting" // of the kernel, that a network of ours has changed; At is when and where
 	KindProcess    = "process"
 	KindFile       = "file" // outside of the run's folder
 	KindDaemon     = "daemon"

@@ -77,6 +77,8 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 	switch t.Kind {
 	case engine.KindLink:
 		return cni.Remove(ctx, kit, t)
+	case engine.KindSetting:
+		return cni.PutBack(ctx, kit, t)
 	case engine.KindRule:
 		return forward.Remove(ctx, kit, t)
 	case engine.KindMount:

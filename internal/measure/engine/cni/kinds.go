@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +48,18 @@ func ownLink(runID, name string) bool {
 	}
 	return false
 }
+
+// runOf gives the id of the run that has a link of this name; "" where none has.
+func runOf(name string) string {
+	rest, ours := strings.CutPrefix(name, bridgePrefix)
+	if id := rest[:min(len(rest), 8)]; ours && record.IsRunID(id) && ownLink(id, name) {
+		return id
+	}
+	return ""
+}
+
+// routes says whether a kind of network has the host forward packets.
+func routes(kind string) bool { return kind == Bridge || kind == PTP }
 
 // config is what the plug-in is told, beside where addresses come from.
 func config(kind, link string) map[string]any {

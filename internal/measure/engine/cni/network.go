@@ -9,8 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -28,8 +26,8 @@ type Network struct {
 	dir     string // of the plug-ins
 	bridge  string // or the parent of its interfaces; "" where it has no link of its own
 	subnet  netip.Prefix
-	data    string // where host-local keeps account
-	forward string // what was in forwardFile
+	data    string                      // where host-local keeps account
+	forward func(context.Context) error // lets go of forwarding
 	plugins []plugin
 	passage *forward.Passage
 	shut    error // why the packet filter could not be told to let its packets pass
@@ -37,9 +35,6 @@ type Network struct {
 
 // bridgePrefix is how the bridges of runs begin; a run's id follows.
 const bridgePrefix = "plm"
-
-// forwardFile is what the plug-in bridge switches on.
-const forwardFile = "/proc/sys/net/ipv4/ip_forward"
 
 // Get gives the run's network of a kind, and what must be called when it is not
 // needed any more. A bridge is made by the plug-in, with the first container.
@@ -70,11 +65,6 @@ func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, er
 		return nil, err
 	}
 	n := &Network{kit: kit, kind: kind, dir: dir, bridge: link, subnet: subnet, data: filepath.Join(kit.Dir, "cni-addresses-"+kind)}
-	text, err := os.ReadFile(forwardFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading whether packets are forwarded: %w", err)
-	}
-	n.forward = strings.TrimSpace(string(text))
 	loopback := map[string]any{"cniVersion": version, "name": "plimsoll-lo", "type": "loopback"}
 	own := config(kind, link)
 	maps.Copy(own, map[string]any{
@@ -92,12 +82,19 @@ func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, er
 		}
 		n.plugins = append(n.plugins, plugin{dir: dir, name: c.config["type"].(string), config: text, device: c.device})
 	}
+	if link != "" {
+		if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: link}); err != nil {
+			return nil, err
+		}
+	}
+	if routes(kind) {
+		if n.forward, err = holdForwarding(ctx, kit); err != nil {
+			return nil, errors.Join(err, n.close(context.WithoutCancel(ctx)))
+		}
+	}
 	if link == "" { // the host routes, and its packet filter sees what it forwards
 		n.passage, n.shut = forward.Let(ctx, kit, subnet.String())
 		return n, nil
-	}
-	if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: link}); err != nil {
-		return nil, err
 	}
 	if err := parent(kind, link); err != nil {
 		return nil, errors.Join(err, n.close(context.WithoutCancel(ctx)))
@@ -127,10 +124,7 @@ func (n *Network) Facts() map[string]string {
 // addresses.
 func (n *Network) close(ctx context.Context) error {
 	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), os.RemoveAll(n.data))
-	if n.forward == "0" && !otherBridges(n.kit.RunID) {
-		err = errors.Join(err, os.WriteFile(forwardFile, []byte("0"), 0))
-	}
-	if err != nil {
+	if err = errors.Join(err, n.letGo(ctx)); err != nil {
 		return fmt.Errorf("removing the network %s: %w", n.kind, err)
 	}
 	if n.bridge == "" {
@@ -139,11 +133,12 @@ func (n *Network) close(ctx context.Context) error {
 	return errors.Join(n.kit.Ledger.Gone(engine.Thing{Kind: engine.KindLink, Name: n.bridge}))
 }
 
-// otherBridges: somebody who came after us may need what we switched on. The
-// run's own networks end together.
-func otherBridges(runID string) bool {
-	found, _ := filepath.Glob("/sys/class/net/*/bridge")
-	return slices.ContainsFunc(found, func(f string) bool { return !ownLink(runID, filepath.Base(filepath.Dir(f))) })
+// letGo says that the network needs no forwarding any more.
+func (n *Network) letGo(ctx context.Context) error {
+	if n.forward == nil {
+		return nil
+	}
+	return n.forward(ctx)
 }
 
 // Attachment is a network namespace with an address in a network.

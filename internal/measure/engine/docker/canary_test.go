@@ -95,7 +95,7 @@ func canary(t *testing.T, d *daemon, kit *engine.Kit, tag, name, script string) 
 	s := settings{image: tag, runID: kit.RunID}
 	o := s.options(engine.Task{Name: "plimsoll-" + kit.RunID + "-" + name, Argv: []string{"/bin/busybox", "sh", "-c", script}})
 	t.Cleanup(func() {
-		if err := d.removeContainer(context.Background(), o.Name); err != nil {
+		if _, err := d.removeContainer(context.Background(), o.Name); err != nil {
 			t.Error(err)
 		}
 	})

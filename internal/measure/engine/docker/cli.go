@@ -98,8 +98,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	res.Stdout = adapter.Plain(res.Stdout, env.settings.adds)
 	after := context.WithoutCancel(ctx)
 	if err != nil || res.Failure != nil {
-		// The client was killed at its time limit, or never came to remove.
-		env.Clear(after, task, &res)
+		env.clear(after, task, &res, err)
 		return res, err
 	}
 	if env.look != nil {
@@ -112,6 +111,15 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	}
 	env.After(after, task, &res)
 	return res, nil
+}
+
+// clear is after a client that was killed at its time limit, or never came to remove.
+// Its request may not even have been read yet, so it is looked for once more, later.
+func (env *environment) clear(ctx context.Context, task engine.Task, res *engine.Result, err error) {
+	env.Clear(ctx, task, res)
+	if err != nil || res.Failure != nil && res.Failure.Class == record.TimeOut {
+		env.Later(task.Name)
+	}
 }
 
 // engineStatus says which exit statuses are the program's own.

@@ -45,8 +45,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task, began
 	}
 	switch after := context.WithoutCancel(ctx); {
 	case err != nil || res.Failure != nil:
-		env.Clear(after, task, &res)
-		env.Later(task.Name) // the daemon may still be making it for a client that was killed
+		env.clear(after, task, &res, err)
 	case task.Then != nil:
 		clirun.Follow(ctx, task, &res)
 		env.Clear(after, task, &res)

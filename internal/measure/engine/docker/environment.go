@@ -185,7 +185,7 @@ func (env *environment) Thing(task engine.Task) *engine.Thing {
 
 // Remove is documented in apirun.Daemon.
 func (env *environment) Remove(ctx context.Context, task engine.Task) error {
-	return env.d.removeContainer(ctx, task.Name)
+	return env.d.removeSurely(ctx, task.Name, env.settings.image)
 }
 
 // Failure is documented in apirun.Daemon.

@@ -37,12 +37,14 @@ func (d *daemon) strike(l engine.Ledger, kind, name string) error {
 
 // Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t) },
+	asks := lateMost
+	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t, &asks) },
 		func(ctx context.Context, t engine.Thing) error { return e.takeAway(ctx, kit, t) }), nil
 }
 
-// look says whether a thing of the ledger's is still there.
-func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err error) {
+// look says whether a thing of the ledger's is still there, or on its way: asks is of how
+// many more the latter may be asked.
+func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing, asks *int) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
 	defer cancel()
 	defer func() {
@@ -58,16 +60,38 @@ func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing) (the
 	defer d.Close()
 	switch t.Kind {
 	case engine.KindContainer:
-		id, err := d.ours(ctx, t.Name)
-		if err != nil || id != "" {
-			return err == nil, err
+		if there, err := d.stands(ctx, t.Name); err != nil || there || *asks == 0 {
+			return there, err
 		}
-		volumes, err := d.volumesOf(ctx, t.Name)
-		return len(volumes) > 0, err
+		// The run may have been killed a moment ago, and the daemon still be at work.
+		*asks--
+		is, err := d.nameIs(ctx, t.Name, e.imageFor(kit, t))
+		return is == taken, err // takeAway waits for it
 	case engine.KindImage:
 		return d.has(ctx, t.Name)
 	}
 	return false, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the ledger has a %s of %s's, which is none of its kinds", t.Kind, e.name)}
+}
+
+// stands says whether a container of the run's is there, or a volume of it.
+func (d *daemon) stands(ctx context.Context, name string) (bool, error) {
+	id, err := d.ours(ctx, name)
+	if err != nil || id != "" {
+		return err == nil, err
+	}
+	volumes, err := d.volumesOf(ctx, name)
+	return len(volumes) > 0, err
+}
+
+// imageFor is an image of the run's in the daemon that a container is in; "" where the
+// ledger names none.
+func (e *Engine) imageFor(kit *engine.Kit, c engine.Thing) string {
+	for _, t := range engine.OfKind(kit.Ledger.Left(), engine.KindImage) {
+		if t.Engine == c.Engine && t.At == c.At {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // has says whether the daemon has an image under exactly this tag.
@@ -94,7 +118,7 @@ func (e *Engine) takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) 
 	if t.Kind == engine.KindImage {
 		return removeImage(ctx, d, t.Name)
 	}
-	return d.removeContainer(ctx, t.Name)
+	return d.removeSurely(ctx, t.Name, e.imageFor(kit, t))
 }
 
 // Bearing is documented in engine.Bearer.

@@ -17,27 +17,28 @@ import (
 const removeLimit = 20 * time.Second
 
 // removeContainer kills and removes a container of the run's and returns when
-// it is gone, with its volumes. What is not there is gone; what bears the name
-// and not the run's label is somebody else's.
-func (d *daemon) removeContainer(ctx context.Context, name string) error {
+// it is gone, with its volumes; found says that there was one. What is not there is
+// gone; what bears the name and not the run's label is somebody else's.
+func (d *daemon) removeContainer(ctx context.Context, name string) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 	for {
 		id, err := d.ours(ctx, name)
 		if err != nil {
-			return err
+			return found, err
 		}
 		if id == "" {
-			return d.removeVolumes(ctx, name)
+			return found, d.removeVolumes(ctx, name)
 		}
+		found = true
 		// By its id: the name may be somebody else's by now. A conflict is a
 		// removal that is already under way.
 		_, err = d.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		if err != nil && !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err) {
-			return d.wrong("removing the container "+name, err)
+			return found, d.wrong("removing the container "+name, err)
 		}
 		if !engine.Pause(ctx, 50*time.Millisecond) {
-			return fmt.Errorf("the container %s was still there after %v", name, removeLimit)
+			return found, fmt.Errorf("the container %s was still there after %v", name, removeLimit)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -28,6 +29,14 @@ type Launcher struct {
 	head  [headerSize]byte
 	dead  error
 	close sync.Once
+}
+
+// launchVerb is what the probe is told to be a launcher.
+const launchVerb = "launch"
+
+// Launches says whether a command line is a launcher's.
+func Launches(argv []string) bool {
+	return len(argv) > 1 && filepath.Base(argv[0]) == FileName && argv[1] == launchVerb
 }
 
 // How long we are patient with the launcher itself. These bound what can only
@@ -64,7 +73,7 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 		requestsOut.Close()
 		return nil, err
 	}
-	args := []string{"launch"}
+	args := []string{launchVerb}
 	for _, procs := range opts.Cgroups {
 		args = append(args, "--cgroup", procs)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
+	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/trace"
 	"plimsoll/internal/record"
@@ -27,12 +28,15 @@ func startTracing(o *Options) (*tracing, error) {
 	return &tracing{r, cmp.Or(o.TraceFrom, record.Request), cmp.Or(o.TraceUntil, record.Ready)}, nil
 }
 
-// askers are the processes that ask for starts: ours, and those of ours that do so
-// on the command line's behalf.
+// askers are the processes that ask for starts: ours, and our launchers, which do so on
+// the command line's behalf. A daemon of ours is asked, as anybody's is.
 func askers() []int {
 	all := []int{os.Getpid()}
 	for _, pid := range proc.Here.PIDs() {
-		if s, err := proc.Here.Stat(pid); err == nil && s.PPID == os.Getpid() {
+		if s, err := proc.Here.Stat(pid); err != nil || s.PPID != os.Getpid() {
+			continue
+		}
+		if argv, err := proc.Here.Argv(pid); err == nil && probe.Launches(argv) {
 			all = append(all, pid)
 		}
 	}

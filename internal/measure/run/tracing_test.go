@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/bubblewrap"
 	"plimsoll/internal/measure/engine/docker"
+	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/trace"
 	"plimsoll/internal/record"
 )
@@ -61,6 +65,22 @@ func TestTracedStarts(t *testing.T) {
 				t.Errorf("%d starts were followed, %d not", traced, plain)
 			}
 		})
+	}
+}
+
+// TestAskers: who asks for starts is this process and its launchers, and no other child of
+// it, such as a daemon that is asked.
+func TestAskers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), probe.FileName)
+	require.NoError(t, os.WriteFile(path, probe.Binary(), 0o755)) //nolint:gosec // it is executed
+	l, err := probe.Start(t.Context(), path, probe.Options{})
+	require.NoError(t, err)
+	defer l.Close()
+	daemon := exec.Command("sleep", "60")
+	require.NoError(t, daemon.Start())
+	defer func() { _ = daemon.Process.Kill(); _ = daemon.Wait() }()
+	if all := askers(); all[0] != os.Getpid() || !slices.Contains(all, l.PID()) || slices.Contains(all, daemon.Process.Pid) {
+		t.Errorf("%v ask, of us (%d), a launcher (%d) and another child (%d)", all, os.Getpid(), l.PID(), daemon.Process.Pid)
 	}
 }
 

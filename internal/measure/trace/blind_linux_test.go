@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/measure/engine/containerd/ctrtest"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -127,42 +127,13 @@ func caused(s *timeline.Step, step, cause string, inside bool) (ns float64) {
 // bundle is a container of the bare runtimes that does nothing.
 func bundle(t *testing.T) string {
 	t.Helper()
-	dir, root := t.TempDir(), ""
-	if root = rootfs(t, dir); root == "" {
-		t.Skip("busybox is not installed: the lab has it (lab/setup)")
-	}
+	dir := t.TempDir()
+	root := ctrtest.Rootfs(t, dir)
 	config := fmt.Sprintf(`{"ociVersion": "1.0.0", "root": {"path": %q},
  "process": {"cwd": "/", "args": ["/busybox", "true"], "user": {"uid": 0, "gid": 0}},
  "mounts": [], "linux": {"namespaces": [{"type": "mount"}, {"type": "pid"}]}}`, root)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
 	return dir
-}
-
-// rootfs is a directory with one static program.
-func rootfs(t *testing.T, dir string) string {
-	t.Helper()
-	path, err := exec.LookPath("busybox")
-	if err != nil {
-		return ""
-	}
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	root := filepath.Join(dir, "rootfs")
-	for _, d := range []string{"dev", "proc", "sys"} { // runtimes look there
-		require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o755))
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(root, "busybox"), b, 0o755))
-	return root
-}
-
-// needs finds a program, or skips.
-func needs(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skip(name + " is not installed: the lab has it (lab/setup)")
-	}
-	return path
 }
 
 // put puts a part into a directory.
@@ -184,7 +155,7 @@ func runBeside(t *testing.T, path string) {
 
 // TestFindsMounts: a runtime's wrapper makes a thousand mounts before it creates.
 func TestFindsMounts(t *testing.T) {
-	r, crun, dir, log := recorder(t), needs(t, "crun"), bundle(t), filepath.Join(t.TempDir(), "log")
+	r, crun, dir, log := recorder(t), ctrtest.Needs(t, "crun"), bundle(t), filepath.Join(t.TempDir(), "log")
 	own := filepath.Join(dir, "mounted")
 	require.NoError(t, os.Mkdir(own, 0o755))
 	path := put(t, dir, "mounting-runtime", job{Next: crun, Verb: "create", File: own, Log: log})
@@ -204,68 +175,15 @@ func inSteps(t *testing.T, runtime, bundle string) []string {
 func TestFindsLogDriver(t *testing.T) {
 	r, log := recorder(t), filepath.Join(t.TempDir(), "log")
 	logger := put(t, t.TempDir(), "slow-logger", job{Log: log, NS: 20e6})
-	b := blind{starts: 6, argv: ctr(t, "--log-uri", "binary://"+logger), log: log, step: "slow-logger", cause: "a pause that it makes itself", seldom: true}
+	b := blind{starts: 6, argv: ctrtest.Start(t, "--log-uri", "binary://"+logger), log: log, step: "slow-logger", cause: "a pause that it makes itself", seldom: true}
 	b.found(t, r)
-}
-
-// ctr is a start of the lab's containerd, or of the machine's own, from a directory.
-func ctr(t *testing.T, more ...string) []string {
-	t.Helper()
-	program := needs(t, "ctr")
-	for _, socket := range []string{"/run/plimsoll-lab/containerd/containerd.sock", "/run/containerd/containerd.sock"} {
-		if exec.Command(program, "--address", socket, "--timeout", "2s", "version").Run() != nil {
-			continue
-		}
-		root := rootfs(t, t.TempDir())
-		if root == "" {
-			t.Skip("busybox is not installed: the lab has it (lab/setup)")
-		}
-		id, space := fmt.Sprintf("blind-%d", os.Getpid()), fmt.Sprintf("plimsoll-blind-%d", os.Getpid())
-		argv := []string{program, "--address", socket, "--namespace", space}
-		t.Cleanup(func() {
-			_ = exec.Command(program, append(argv[1:], "tasks", "delete", "--force", id)...).Run()
-			_ = exec.Command(program, append(argv[1:], "containers", "delete", id)...).Run()
-			_ = exec.Command(program, "--address", socket, "namespaces", "remove", space).Run()
-			withoutGroups(t, space)
-		})
-		argv = append(append(argv, "run", "--rm"), more...)
-		return append(argv, "--rootfs", root, id, "/busybox", "true")
-	}
-	t.Skip("containerd does not run here (lab/up starts one)")
-	return nil
-}
-
-// withoutGroups removes the control groups that a namespace of containerd's is given,
-// which are empty when its containers are gone, and outlive it.
-func withoutGroups(t *testing.T, space string) {
-	t.Helper()
-	of := func() (all []string) {
-		for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} {
-			found, _ := filepath.Glob(pattern + space)
-			all = append(all, found...)
-		}
-		return all
-	}
-	for range 50 { // the kernel is not done with the last process at once
-		for _, dir := range of() {
-			_ = os.Remove(dir)
-		}
-		if len(of()) == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("control groups are left: %q", of())
 }
 
 // TestFindsLogReader: what a container prints goes into a pipe, and who reads that one
 // takes its time.
 func TestFindsLogReader(t *testing.T) {
-	r, podman, log, dir := recorder(t), needs(t, "podman"), filepath.Join(t.TempDir(), "log"), t.TempDir()
-	root := rootfs(t, dir)
-	if root == "" {
-		t.Skip("busybox is not installed: the lab has it (lab/setup)")
-	}
+	r, podman, log, dir := recorder(t), ctrtest.Needs(t, "podman"), filepath.Join(t.TempDir(), "log"), t.TempDir()
+	root := ctrtest.Rootfs(t, dir)
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, unix.Mkfifo(pipe, 0o600))
 	runBeside(t, put(t, dir, "log-reader", job{File: pipe, Log: log, NS: 100e6}))

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/measure/engine/containerd/ctrtest"
 	"plimsoll/internal/understand/timeline"
 )
 
@@ -15,7 +16,7 @@ import (
 // machine makes these longer, and the wait no other. As long has whoever has the lock to
 // be on the way, who pauses meanwhile unless it waits for a processor itself.
 func TestFindsLock(t *testing.T) {
-	r, crun, dir, log := recorder(t), needs(t, "crun"), bundle(t), filepath.Join(t.TempDir(), "log")
+	r, crun, dir, log := recorder(t), ctrtest.Needs(t, "crun"), bundle(t), filepath.Join(t.TempDir(), "log")
 	file := filepath.Join(dir, "lock")
 	runBeside(t, put(t, dir, "lock-holder", job{File: file, NS: 20e6}))
 	path := put(t, dir, "locking-runtime", job{Next: crun, Verb: "create", File: file, Log: log})

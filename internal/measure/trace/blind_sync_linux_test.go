@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine/containerd/ctrtest"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
 )
@@ -23,8 +24,8 @@ import (
 // it has to be.
 func TestFindsSync(t *testing.T) {
 	r, log, file := recorder(t), filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "written")
-	shim := put(t, t.TempDir(), syncShim, job{Next: needs(t, "containerd-shim-runc-v2"), Verb: "start", File: file, Log: log})
-	b := blind{starts: 12, argv: ctr(t, "--runtime", shim), log: log}
+	shim := put(t, t.TempDir(), syncShim, job{Next: ctrtest.Needs(t, "containerd-shim-runc-v2"), Verb: "start", File: file, Log: log})
+	b := blind{starts: 12, argv: ctrtest.Start(t, "--runtime", shim), log: log}
 	var wrong string
 	for range 3 {
 		if wrong = b.missedSync(t, r); wrong == "" {

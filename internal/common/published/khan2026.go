@@ -144,7 +144,7 @@ func khanValues() []Value {
 		}
 		for k := range cells {
 			mean, se, _ := stats.TMoments(x[k])
-			cells[k].Value, cells[k].SD = rounded(mean), rounded(se*math.Sqrt(float64(len(x[k]))))
+			cells[k].Value, cells[k].SD, cells[k].Raw = rounded(mean), rounded(se*math.Sqrt(float64(len(x[k])))), x[k]
 		}
 		out = append(out, cells...)
 	}

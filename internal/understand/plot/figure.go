@@ -173,6 +173,9 @@ func rowsPicture(f *figure.Figure, d *view.Data, o Options) *picture {
 	p := &picture{notes: []string{"Full marks were measured here: medians with their 95 % intervals. Grey marks are published, with their intervals where the paper has such; they were measured on other machines, so that ratios and directions compare."}}
 	if f.Kind == figures.Boxes {
 		p.notes = []string{boxesNote}
+		if slices.ContainsFunc(f.Panels, func(in figure.Panel) bool { return slices.ContainsFunc(in.Boxes, isPublished) }) {
+			p.notes = append(p.notes, "Grey boxes are of the study's own values, measured on other machines, so that ratios and directions compare.")
+		}
 	}
 	env, envLooks := placeOf(d), looks(d)
 	var charts []*rowChart
@@ -292,7 +295,10 @@ func fillBoxes(c *rowChart, in *figure.Panel, d *view.Data, env map[string]int, 
 	for _, b := range in.Boxes {
 		e, ok := env[b.Env]
 		r := chartRow{name: words.Clean(b.Label)}
-		if ok {
+		switch {
+		case b.Published:
+			r.name, r.look = r.name+" (published)", look{ink: muted, shape: 3}
+		case ok:
 			r.name, r.look = d.EnvLabel(e), envLooks[e]
 		}
 		if b.Box == nil && len(b.Values) == 0 {
@@ -308,13 +314,18 @@ func fillBoxes(c *rowChart, in *figure.Panel, d *view.Data, env map[string]int, 
 		r.cells = []string{amount(m, c.axis.by), fmt.Sprint(b.N)}
 		r.mark = mark{class: "cell", title: fmt.Sprintf("%s: median %s %s, n %d", r.name, r.cells[0], c.axis.unit, b.N), data: [][2]string{{"env", words.Clean(b.Env)}}}
 		l := r.look
-		if !ok {
+		if !ok && !b.Published {
 			l = look{ink: black}
+		}
+		if b.Published {
+			r.mark.class = "published"
 		}
 		r.draw = func(s surface, y float64) { boxRow(s, c, &b, l, y) }
 		c.rows = append(c.rows, r)
 	}
 }
+
+func isPublished(b figure.Box) bool { return b.Published }
 
 // boxRow draws a box with whiskers, or a strip of points.
 func boxRow(s surface, c *rowChart, b *figure.Box, l look, y float64) {

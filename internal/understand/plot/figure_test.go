@@ -71,8 +71,13 @@ func TestFigureBoxes(t *testing.T) {
 		{Label: "docker/runc", Env: "docker/runc", N: 20, Box: &stats.Box{Low: 1e6, Q1: 2e6, Median: 3e6, Q3: 4e6, High: 5e6, Out: []float64{9e6, 9.5e6}}},
 		{Label: "native", Env: "native", N: 3, Values: []float64{1e6, 2e6, 3e6}},
 		{Label: "broken", Env: "broken", Missing: "every trial failed"},
+		{Label: "docker", Env: "docker/runc", Published: true, N: 20, Box: &stats.Box{Low: 1e6, Q1: 2e6, Median: 3e6, Q3: 4e6, High: 5e6}},
 	}}}}
-	rows := marks(figureSVG(t, f), "cell")
+	root := figureSVG(t, f)
+	if n := len(marks(root, "published")); n != 1 {
+		t.Errorf("%d published boxes", n)
+	}
+	rows := marks(root, "cell")
 	// Each row has a glyph before its name, the last one too.
 	for i, want := range []struct{ circles, rects int }{{3, 1}, {4, 0}} {
 		if n, m := len(rows[i].all("circle")), len(rows[i].all("rect")); n != want.circles || m != want.rects {

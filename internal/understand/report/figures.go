@@ -71,7 +71,7 @@ func figuresDocument(d *document.Document, o figuresOf, opts Options) {
 		switch {
 		case f.Kind == figures.Series:
 			d.Legend("Medians over the trials at each time after the request, with their quartiles where there are more than two.")
-		case f.Kind == figures.Ramps && f.Part != rampMemory:
+		case f.Kind == figures.Ramps && !f.Amount():
 			d.Legend("Medians over the containers that came next to each other, with their 95 % intervals where 6 or more did.")
 		}
 		if f.Note != "" {
@@ -118,7 +118,7 @@ func figureTable(f *figure.Figure, p *figure.Panel, u words.Unit, d *document.Do
 	case figures.Boxes:
 		t, marks = boxTable(p, u)
 	case figures.Ramps:
-		if f.Part == rampMemory { // it grows by what each adds, so that neighbours are not alike
+		if f.Amount() { // it grows by what each adds, so that neighbours are not alike
 			t, marks = lineTable(p, u)
 			break
 		}
@@ -202,9 +202,6 @@ func lineTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 	return t, marks
 }
 
-// rampMemory is the part of a ramp that is its memory.
-const rampMemory = "memory"
-
 // neighbours takes the points of a long line together, so that a table has few of
 // them, and each has an interval where it can.
 func neighbours(l figure.Line) figure.Line {
@@ -237,7 +234,13 @@ func boxTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 	for i := range p.Boxes {
 		b := &p.Boxes[i]
 		name := words.Cut(words.Clean(b.Label), 30)
-		amount := func(v float64) string { return words.NumberOf(sample.Estimate{Value: v}, u.By, 4).Value }
+		amount := func(v float64) string {
+			s := words.NumberOf(sample.Estimate{Value: v}, u.By, 4).Value
+			if b.Published {
+				return "(" + s + ")"
+			}
+			return s
+		}
 		switch {
 		case b.Box != nil:
 			t.Row(name, amount(b.Box.Low), amount(b.Box.Q1), amount(b.Box.Median), amount(b.Box.Q3), amount(b.Box.High), strconv.Itoa(b.N))
@@ -245,6 +248,9 @@ func boxTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 			t.Row(name, amount(b.Values[0]), "", amount(stats.Median(b.Values)), "", amount(b.Values[len(b.Values)-1]), strconv.Itoa(b.N))
 		default:
 			t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: name}, {Text: "n/a: " + words.Clean(b.Missing), Rest: true}}})
+		}
+		for k := range t.Rows[i].Cells {
+			t.Rows[i].Cells[k].Slanted = b.Published
 		}
 		marks = append(marks, figureMarks{box: b})
 	}
@@ -326,7 +332,7 @@ func (a axis) both(m figureMarks) string {
 			put(x.Low, '├')
 			put(x.High, '┤')
 			span(x.Q1, x.Q3, '▒')
-			put(x.Median, '●')
+			put(x.Median, map[bool]rune{true: '○', false: '●'}[b.Published])
 		}
 	}
 	if m.ours != nil {
@@ -384,11 +390,11 @@ func figuresCSV(w io.Writer, o figuresOf, _ Options) error {
 			}
 			for _, b := range p.Boxes {
 				if x := b.Box; x != nil {
-					add(p, b.Label, b.Env, false, "", "", number(x.Median), number(x.Low), number(x.High), number(x.Q1), number(x.Q3), strconv.Itoa(b.N), "")
+					add(p, b.Label, b.Env, b.Published, "", "", number(x.Median), number(x.Low), number(x.High), number(x.Q1), number(x.Q3), strconv.Itoa(b.N), "")
 					continue
 				}
 				for _, v := range b.Values {
-					add(p, b.Label, b.Env, false, "", "", number(v), "", "", "", "", strconv.Itoa(b.N), "")
+					add(p, b.Label, b.Env, b.Published, "", "", number(v), "", "", "", "", strconv.Itoa(b.N), "")
 				}
 				if len(b.Values) == 0 {
 					add(p, b.Label, b.Env, false, "", "", "", "", "", "", "", "", words.Clean(b.Missing))

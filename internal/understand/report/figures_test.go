@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/figure"
@@ -56,6 +57,29 @@ func TestFigures(t *testing.T) {
 	}
 	if s := write("json", Options{}); !strings.Contains(s, `"not-drawn"`) {
 		t.Error("json lacks what is not drawn")
+	}
+}
+
+// A box of the study's own values is in parentheses, and its median a ring.
+func TestPublishedBoxes(t *testing.T) {
+	res, err := evaluate.Run(recordtest.Paper().Open(t), evaluate.Options{Values: true})
+	require.NoError(t, err)
+	box := &stats.Box{Low: 1e8, Q1: 2e8, Median: 3e8, Q3: 4e8, High: 5e8}
+	list := []figure.Figure{{Figure: figures.Figure{Name: "exec", Title: "Exec", Shows: "Figure 2", Kind: figures.Boxes},
+		Panels: []figure.Panel{{Title: "echo", Unit: "ns", Boxes: []figure.Box{{Label: "ours", N: 10, Box: box}, {Label: "theirs", Published: true, N: 20, Box: box}}}}}}
+	write := func(format string) string {
+		var b strings.Builder
+		require.NoError(t, Figures(&b, format, res, list, Options{}))
+		return b.String()
+	}
+	text := write("text")
+	for _, want := range []string{"(300)", "▒○▒", "▒●▒"} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("text has not one %q:\n%s", want, text)
+		}
+	}
+	if s := write("csv"); strings.Count(s, ",true,") != 1 || strings.Count(s, ",false,") != 1 {
+		t.Errorf("csv:\n%s", s)
 	}
 }
 

@@ -32,6 +32,18 @@ const (
 	None   Kind = "not-drawn" // it says why
 )
 
+// The parts of ramps that are drawn.
+const (
+	Starts    = "starts"
+	Stops     = "stops"
+	Memory    = "memory"    // what is not free on the machine, as the program free counts it
+	Footprint = "footprint" // what belongs to the containers: their processes, the engine's and the kernel's
+)
+
+// Amount says whether a ramp's part is an amount of memory, which grows by what each
+// container adds.
+func (f *Figure) Amount() bool { return f.Part == Memory || f.Part == Footprint }
+
 // OverData as what a figure is over means how much data lie in the image: a
 // number of files, or the size of a database.
 const OverData = "data"
@@ -53,8 +65,8 @@ type Figure struct {
 	// series the column.
 	Workload string `json:"workload,omitempty"`
 	Metric   string `json:"metric,omitempty"`
-	// Over is the parameter of curves; Part what of ramps is drawn: starts, stops
-	// or memory.
+	// Over is the parameter of curves; Part what of ramps is drawn: one of the parts
+	// above.
 	Over string `json:"over,omitempty"`
 	Part string `json:"part,omitempty"`
 	// Note says in what ours is another thing, Because why nothing is drawn.
@@ -79,7 +91,7 @@ type entry struct {
 	Workload yamlfile.Name   `key:"workload"`
 	Metric   yamlfile.Name   `key:"metric"`
 	Over     yamlfile.Name   `key:"over"`
-	Part     yamlfile.Name   `key:"part" jsonschema:"enum=starts,enum=stops,enum=memory"`
+	Part     yamlfile.Name   `key:"part" jsonschema:"enum=starts,enum=stops,enum=memory,enum=footprint"`
 	Note     yamlfile.Text   `key:"note"`
 	Because  yamlfile.Text   `key:"because"`
 }

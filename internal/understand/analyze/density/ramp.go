@@ -39,6 +39,9 @@ func (p *Points) add(n int, y float64) { p.N, p.Y = append(p.N, float64(n)), app
 // which are measured on their own.
 var MemoryParts = []string{"payload", "monitor", "daemon", "kernel", "host", "free", "told"}
 
+// FootprintParts are those whose sum is the footprint.
+var FootprintParts = MemoryParts[:4]
+
 func memoryPart(m *record.Memory, part string) *int64 {
 	switch part {
 	case "payload":
@@ -131,7 +134,7 @@ func (r *Ramp) footprint() Points {
 		return Points{}
 	}
 	sum := Points{N: slices.Clone(payload.N), Y: slices.Clone(payload.Y)}
-	for _, part := range MemoryParts[1:4] {
+	for _, part := range FootprintParts[1:] {
 		p, ok := r.Memory[part]
 		if !ok {
 			continue // the engine has no such part

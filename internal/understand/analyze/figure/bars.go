@@ -3,9 +3,12 @@ package figure
 import (
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/papers"
 )
 
 // bars has a panel for each row of the table in which something of ours
@@ -32,9 +35,11 @@ func bars(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 }
 
 // boxes has a panel for each workload of the name, and a box for each
-// environment that the study asks for.
+// environment that the study asks for, with theirs below where the raw values are
+// public that the study's tables set beside it.
 func boxes(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 	var out []Panel
+	raw := lists.Map(res.Papers, func(p analyze.PaperTable) func(*analyze.PaperCell) []float64 { return papers.Raw(&p) })
 	for i := range res.Workloads {
 		w := &res.Workloads[i]
 		t := w.Table(f.Metric)
@@ -48,6 +53,11 @@ func boxes(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 				continue
 			}
 			p.Boxes = append(p.Boxes, boxOf(res, c))
+			for k := range res.Papers {
+				if paper := &res.Papers[k]; paper.Source == f.Source && c.Median != nil {
+					p.Boxes = append(p.Boxes, theirBoxes(paper, raw[k], w.ID, c.Env, t.Metric)...)
+				}
+			}
 		}
 		out = append(out, p)
 	}
@@ -57,6 +67,35 @@ func boxes(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 	return out, ""
 }
 
+// theirBoxes are those of the raw values that a table sets beside a cell, in our
+// unit.
+func theirBoxes(paper *analyze.PaperTable, raw func(*analyze.PaperCell) []float64, work, env string, m record.Metric) []Box {
+	var out []Box
+	for i := range paper.Cells {
+		c := &paper.Cells[i]
+		by, ok := papers.Factor(m.Unit, c.Unit)
+		if !ok || c.Env != env || c.Workload != work || c.Metric != m.ID {
+			continue
+		}
+		values := lists.Map(raw(c), func(v float64) float64 { return v / by })
+		if len(values) > 0 {
+			b := Box{Label: label(c), Env: env, Published: true, N: len(values)}
+			b.take(values)
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// take makes a box of values, or where they are too few keeps each of them.
+func (b *Box) take(values []float64) {
+	if x, ok := stats.BoxOf(values); ok {
+		b.Box = &x
+		return
+	}
+	b.Values = stats.Sorted(values)
+}
+
 // boxOf takes the values where they were kept, else the quantiles: those have no
 // values beyond the whiskers, which then go to 2.5 and 97.5 %.
 func boxOf(res *analyze.Result, c *analyze.Cell) Box {
@@ -64,13 +103,8 @@ func boxOf(res *analyze.Result, c *analyze.Cell) Box {
 	if c.Median == nil {
 		return b
 	}
-	values := slices.Concat(c.Values...)
-	if x, ok := stats.BoxOf(values); ok {
-		b.Box = &x
-		return b
-	}
-	if len(values) > 0 {
-		b.Values = stats.Sorted(values)
+	if values := slices.Concat(c.Values...); len(values) > 0 {
+		b.take(values)
 		return b
 	}
 	at := func(q float64) float64 {

@@ -69,10 +69,12 @@ type Point struct {
 // Box is the distribution of an environment's values: a box where they are
 // enough, and each of them where they are few.
 type Box struct {
-	Label string     `json:"label"`
-	Env   string     `json:"env"`
-	N     int        `json:"n"`
-	Box   *stats.Box `json:"box,omitempty"`
+	Label string `json:"label"`
+	Env   string `json:"env"` // of a published one that which stands beside it
+	// Published is a box of the study's own raw values, where those are public.
+	Published bool       `json:"published,omitempty"`
+	N         int        `json:"n"`
+	Box       *stats.Box `json:"box,omitempty"`
 	// Values are all, where they are fewer than a box needs.
 	Values  []float64 `json:"values,omitempty"`
 	Missing string    `json:"missing,omitempty"`

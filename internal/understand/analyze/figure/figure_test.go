@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/published"
 	"plimsoll/internal/common/published/figures"
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
@@ -77,6 +78,38 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
+// Where the study's own values are public, their box is below ours, in our unit, and
+// none stands beside what was not measured.
+func TestTheirBoxes(t *testing.T) {
+	s := recordtest.Paper()
+	engine := func(name string) map[string][]string { return map[string][]string{"engine": {name}} }
+	s.Tables = []record.PaperTable{{Source: "everarts2020", Table: published.EverartsTable("Hello World"),
+		Engines: []record.PaperColumn{{Published: "docker/runc/overlay", Levels: engine("docker")}, {Published: "lxd/lxc/dir", Levels: engine("lxd")}},
+		Images:  []record.PaperColumn{{Published: "alpine", Levels: map[string][]string{"image": {"debian"}}}},
+		Rows:    []record.PaperRow{{Published: "hello-world/exec", Workload: "hello", Metric: "startup"}}}}
+	f := figures.Figure{Source: "everarts2020", Name: "exec", Kind: figures.Boxes, Workload: "hello", Metric: "startup"}
+	boxes := figure.Of(result(t, s), []figures.Figure{f})[0].Panels[0].Boxes
+	theirs := 0
+	for i, b := range boxes {
+		if !b.Published {
+			continue
+		}
+		theirs++
+		if b.Label != "docker/runc/overlay, alpine" || b.Env != "docker/debian" || boxes[i-1].Env != b.Env || b.N != 20 || b.Box == nil || math.Round(b.Box.Median/1e6) != 387 {
+			t.Errorf("%+v after %+v", b, boxes[i-1])
+		}
+	}
+	if theirs != 1 {
+		t.Errorf("%d boxes of theirs", theirs)
+	}
+	f.Source = "baresi2024"
+	for _, b := range figure.Of(result(t, s), []figures.Figure{f})[0].Panels[0].Boxes {
+		if b.Published {
+			t.Errorf("another paper's: %+v", b)
+		}
+	}
+}
+
 // Published values that a table sets beside the levels of a curve are points of a
 // curve of theirs, in our unit.
 func TestCurves(t *testing.T) {
@@ -116,12 +149,13 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// Of a ramp's memory the parts are added up but for the host's, which has all of
-// them in it, and the published mean of one container is a slope.
+// A ramp's memory is what is not free, and the published mean of one container is a
+// slope; of the footprint the parts are added up, and none of what has them in it.
 func TestRamps(t *testing.T) {
 	res := &analyze.Result{}
 	c := density.Cell{Env: "docker", Starts: &density.Points{N: []float64{0, 1, 2}, Y: []float64{1e8, 2e8, 3e8}}, Memory: map[string]density.Points{
 		"payload": {N: []float64{0, 1, 2}, Y: []float64{50, 60, 70}}, "kernel": {N: []float64{0, 1, 2}, Y: []float64{0, 1, 2}}, "host": {N: []float64{0, 1, 2}, Y: []float64{0, 100, 200}},
+		"free": {N: []float64{0, 1, 2}, Y: []float64{7, 207, 407}}, "told": {N: []float64{0, 2}, Y: []float64{0, 2}},
 	}}
 	res.Workloads = []analyze.Workload{{ID: "density/3", Name: "density", Density: []density.Cell{c, {Env: "broken"}}}}
 	res.Papers = []analyze.PaperTable{{Source: "baresi2024", Table: "Table 5", Cells: []analyze.PaperCell{
@@ -132,11 +166,20 @@ func TestRamps(t *testing.T) {
 	if len(got.Panels) != 1 || len(got.Panels[0].Lines) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	if l := got.Panels[0].Lines[0]; l.Points[2].Y.Value != 22 || l.Published {
+	if l := got.Panels[0].Lines[0]; len(l.Points) != 3 || l.Points[2].Y.Value != 400 || l.Published {
 		t.Errorf("%+v", l)
 	}
 	if l := got.Panels[0].Lines[1]; !l.Published || l.Points[0].Y.Value != 0 || l.Points[1].X != 2 || l.Points[1].Y.Value != 48e6 {
 		t.Errorf("%+v", l)
+	}
+	f.Part = "footprint"
+	if l := figure.Of(res, []figures.Figure{f})[0].Panels[0].Lines[0]; len(l.Points) != 3 || l.Points[2].Y.Value != 22 {
+		t.Errorf("%+v", l)
+	}
+	delete(c.Memory, "free") // as records had it once
+	f.Part = "memory"
+	if got := figure.Of(res, []figures.Figure{f})[0]; got.Missing == "" {
+		t.Errorf("%+v", got)
 	}
 	f.Part = "starts"
 	if l := figure.Of(res, []figures.Figure{f})[0].Panels[0].Lines; len(l) != 1 || l[0].Points[2].Y.Value != 3e8 {

@@ -94,7 +94,7 @@ func ramps(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 			continue
 		}
 		p := Panel{Title: w.ID, Unit: "ns", Over: "containers running beside"}
-		if f.Part == "memory" {
+		if f.Amount() {
 			p.Unit, p.Over = "bytes", "containers running; memory above where the ramp began"
 		}
 		most := 0.0
@@ -110,13 +110,13 @@ func ramps(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 		}
 		for _, c := range cells(res, f) {
 			if by, ok := papers.Factor(p.Unit, c.Unit); ok && c.Workload == w.ID {
-				p.Lines = append(p.Lines, level(c, 1/by, most, f.Part == "memory"))
+				p.Lines = append(p.Lines, level(c, 1/by, most, f.Amount()))
 			}
 		}
 		out = append(out, p)
 	}
 	if len(out) == 0 {
-		return nil, "this run has no ramps of " + f.Workload
+		return nil, "this run has no " + f.Part + " of ramps of " + f.Workload
 	}
 	return out, ""
 }
@@ -134,17 +134,20 @@ func level(c *analyze.PaperCell, by, most float64, slope bool) Line {
 	return l
 }
 
-// rampOf are the points of one part; memory is the sum of all its parts at the
-// numbers that each has.
+// rampOf are the points of one part. Memory is what is not free on the machine, as
+// the program free counts it, which the papers looked at; the footprint is what
+// belongs to the containers.
 func rampOf(c *density.Cell, part string) []Point {
 	var p *density.Points
 	switch part {
-	case "starts":
+	case figures.Starts:
 		p = c.Starts
-	case "stops":
+	case figures.Stops:
 		p = c.Stops
-	default:
-		p = total(c)
+	case figures.Memory:
+		p = sum(c, []string{"free"})
+	case figures.Footprint:
+		p = sum(c, density.FootprintParts)
 	}
 	if p == nil {
 		return nil
@@ -156,19 +159,19 @@ func rampOf(c *density.Cell, part string) []Point {
 	return out
 }
 
-// total adds the parts up, without that of the host, which has them all in it, and
+// sum adds those of these parts up that there are, at the numbers that each has, and
 // counts from where the ramp begins: a daemon's own memory is no container's.
-func total(c *density.Cell) *density.Points {
-	sum, have := map[float64]float64{}, map[float64]int{}
+func sum(c *density.Cell, of []string) *density.Points {
+	total, have := map[float64]float64{}, map[float64]int{}
 	parts := 0
-	for _, name := range density.MemoryParts {
+	for _, name := range of {
 		p, ok := c.Memory[name]
-		if !ok || name == "host" {
+		if !ok {
 			continue
 		}
 		parts++
 		for i, n := range p.N {
-			sum[n] += p.Y[i]
+			total[n] += p.Y[i]
 			have[n]++
 		}
 	}
@@ -179,6 +182,6 @@ func total(c *density.Cell) *density.Points {
 		}
 	}
 	slices.Sort(out.N)
-	out.Y = lists.Map(out.N, func(n float64) float64 { return sum[n] - sum[out.N[0]] })
+	out.Y = lists.Map(out.N, func(n float64) float64 { return total[n] - total[out.N[0]] })
 	return out
 }

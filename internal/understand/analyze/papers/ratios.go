@@ -22,10 +22,7 @@ func AddRatios(r *analyze.Result, run *record.Run) {
 		if len(spec.Ratios) == 0 {
 			continue
 		}
-		raw := map[[3]string][]float64{}
-		for _, v := range published.Find(published.Query{Source: t.Source, Table: t.Table}) {
-			raw[[3]string{v.Name(), v.Image, v.Row()}] = v.Raw
-		}
+		raw := Raw(t)
 		for _, pair := range spec.Ratios {
 			for k := range t.Cells {
 				a := &t.Cells[k]
@@ -37,7 +34,7 @@ func AddRatios(r *analyze.Result, run *record.Run) {
 					b := &t.Cells[j]
 					same, ok := record.MatchEngine(pair.To, b.Engine)
 					if ok && slices.Equal(stars, same) && a != b && a.Row == b.Row && a.Image == b.Image && a.Unit == b.Unit {
-						q := paperRatio(r, a, b, raw[[3]string{a.Engine, a.Image, a.Row}], raw[[3]string{b.Engine, b.Image, b.Row}])
+						q := paperRatio(r, a, b, raw(a), raw(b))
 						q.Pair, q.Same = pair, strings.Join(stars, "/")
 						t.Ratios = append(t.Ratios, q)
 					}
@@ -45,6 +42,16 @@ func AddRatios(r *analyze.Result, run *record.Run) {
 			}
 		}
 	}
+}
+
+// Raw finds the study's own raw values of a cell of a published table, in the
+// published unit; there are none where they are not public.
+func Raw(t *analyze.PaperTable) func(*analyze.PaperCell) []float64 {
+	raw := map[[3]string][]float64{}
+	for _, v := range published.Find(published.Query{Source: t.Source, Table: t.Table}) {
+		raw[[3]string{v.Name(), v.Image, v.Row()}] = v.Raw
+	}
+	return func(c *analyze.PaperCell) []float64 { return raw[[3]string{c.Engine, c.Image, c.Row}] }
 }
 
 // paperRatio is A over B, there and here.

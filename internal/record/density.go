@@ -12,6 +12,9 @@ const (
 	RampDown   = "down"   // one container fewer
 	RampAfter  = "after"  // all are gone, and the wash-out is over
 	RampLimit  = "limit"  // the limit that ended the way up
+	// RampSample is no step, but a look at the machine's memory while one is under
+	// way: Free alone.
+	RampSample = "sample"
 )
 
 // DensityStep is one step of a ramp.
@@ -51,10 +54,10 @@ type Memory struct {
 	// Shmem is what tmpfs and shared memory take on the whole machine.
 	Shmem *int64 `json:"shmem,omitempty"`
 	// Host is all that is taken: MemTotal − MemAvailable, without our own
-	// process.
+	// process, and without what lies free in the processors' own lists.
 	Host *int64 `json:"host,omitempty"`
 	// Free is all that is not free, as the program free counts it: MemTotal −
-	// MemFree, without our own process, but with the page cache.
+	// MemFree, likewise, but with the page cache.
 	Free *int64 `json:"free,omitempty"`
 	// Told is what the engine's own command says of its containers, together, at
 	// the top of the ramp (docker stats, podman stats).
@@ -119,7 +122,14 @@ const (
 	DensityStopSlope   = "stop-slope"
 	DensityIdle        = "idle-cpu"
 	DensityIdleDaemon  = "idle-cpu-daemon"
+	DensityPeak        = "memory-peak"
+	DensitySpike       = "memory-spike"
+	DensitySpikes      = "memory-spikes"
 )
+
+// SpikeBytes is the least that a spike of memory has: more than a container leaves
+// taken in any engine that was measured here.
+const SpikeBytes = 16 << 20
 
 // DensityMetrics are in the order in which a report shows them.
 var DensityMetrics = []Metric{
@@ -161,6 +171,12 @@ var DensityMetrics = []Metric{
 		What: "CPU time that an idle container uses in a second: payload, monitor, and its share of the daemon beyond what that used before the ramp"},
 	{ID: DensityIdleDaemon, Unit: "ns", Better: LowerIsBetter, Title: "idle CPU, daemon",
 		What: "of that, the daemon's"},
+	{ID: DensityPeak, Unit: "bytes", Better: LowerIsBetter, Title: "peak", Kind: Sampled,
+		What: "the most that was not free on the whole machine at any moment of the ramp, beyond what was not free when it began"},
+	{ID: DensitySpike, Unit: "bytes", Better: LowerIsBetter, Title: "spike", Kind: Sampled,
+		What: "the most that any one start or stop took of the machine only while it lasted: beyond what was not free both before and after it"},
+	{ID: DensitySpikes, Unit: "count", Better: LowerIsBetter, Title: "spikes", Kind: Sampled,
+		What: "how many starts and stops took 16 MiB or more in that way"},
 	{ID: DensityReached, Unit: "containers", Better: HigherIsBetter, Title: "reached",
 		What: "how many ran at once; where that is fewer than were asked for, the limit is named"},
 }

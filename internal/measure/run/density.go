@@ -74,6 +74,7 @@ type ramp struct {
 
 	held    []*rampHeld
 	steps   []record.DensityStep
+	samples []record.DensityStep // of the machine's memory, between and in the steps
 	remarks []string
 	before  usage // of the machine's limits
 }
@@ -91,6 +92,7 @@ type rampHeld struct {
 // cleanly.
 func (a *ramp) run(ctx context.Context) *record.Failure {
 	a.wait(ctx, washOut)
+	defer a.sample()()
 	first := a.footprint(ctx)
 	a.rest(ctx, record.RampBefore, first)
 	a.before = a.usage()
@@ -153,7 +155,7 @@ func (a *ramp) fill(t *record.Trial) {
 		}
 	}
 	if reached > 0 {
-		a.site.keepSeries(t, record.DensitySamples, func(w io.Writer) error { return record.WriteLines(w, a.steps) })
+		a.site.keepSeries(t, record.DensitySamples, func(w io.Writer) error { return record.WriteLines(w, a.inOrder()) })
 	}
 	if limit != nil {
 		t.Remarks = append(t.Remarks, fmt.Sprintf("the ramp ended at %d of %d containers (%s): %s", reached, a.what.Count, limit.Class, limit.Text))

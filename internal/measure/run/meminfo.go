@@ -2,12 +2,14 @@ package run
 
 import (
 	"errors"
+	"io/fs"
 
 	"plimsoll/internal/measure/host/proc"
 )
 
 // meminfo is what we need of /proc/meminfo, in bytes. What the kernel does not
-// tell is 0.
+// tell is 0. Available and Free have what lies in the processors' own lists too, which
+// is as free as the rest.
 type meminfo struct {
 	Total, Available, Free, Shmem int64
 
@@ -31,7 +33,15 @@ func readMeminfo(d proc.Dir) (meminfo, error) {
 		}
 		return int64(*n)
 	}
-	return meminfo{Total: told(m.MemTotalBytes), Available: told(m.MemAvailableBytes), Free: told(m.MemFreeBytes), Shmem: told(m.ShmemBytes),
+	listed, err := d.Listed()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return meminfo{}, err
+	}
+	free := told(m.MemFreeBytes)
+	if free > 0 {
+		free += listed
+	}
+	return meminfo{Total: told(m.MemTotalBytes), Available: told(m.MemAvailableBytes) + listed, Free: free, Shmem: told(m.ShmemBytes),
 		kernel: told(m.SUnreclaimBytes) + told(m.PageTablesBytes) + told(m.SecPageTablesBytes) +
 			max(told(m.KernelStackBytes), told(m.VmallocUsedBytes)) + told(m.PercpuBytes)}, nil
 }

@@ -1,17 +1,32 @@
 package run
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/host/proc"
 )
 
-// What is free is MemFree, and not what could be made free.
+// What is free is MemFree, and not what could be made free; what lies in the
+// processors' own lists is free too.
 func TestMeminfo(t *testing.T) {
 	root := files(t, map[string]string{"proc/meminfo": meminfoText})
-	m, err := readMeminfo(proc.Dir(filepath.Join(root, "proc")))
+	d := proc.Dir(filepath.Join(root, "proc"))
+	m, err := readMeminfo(d)
 	if err != nil || m.Total != 1000000<<10 || m.Free != 1<<10 || m.Available != 700000<<10 {
 		t.Errorf("%+v, %v", m, err)
+	}
+	const zones = "Node 0, zone    DMA32\n  pages free     772917\n        boost    0\n  pagesets\n    cpu: 0\n              count:    5\n              high:     252\n" +
+		"    cpu: 1\n              count:    7\n  vm stats threshold: 24\nNode 0, zone   Normal\n  pagesets\n    cpu: 0\n              count:    100\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc", "zoneinfo"), []byte(zones), 0o600))
+	listed := int64(112 * os.Getpagesize())
+	if m, err = readMeminfo(d); err != nil || m.Free != 1<<10+listed || m.Available != 700000<<10+listed {
+		t.Errorf("with lists of %d bytes: %+v, %v", listed, m, err)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc", "zoneinfo"), []byte("count: many\n"), 0o600))
+	if m, err = readMeminfo(d); err == nil {
+		t.Errorf("lists that can't be read are %+v", m)
 	}
 }

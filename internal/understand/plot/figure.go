@@ -108,7 +108,7 @@ func linesPanel(f *figure.Figure, in *figure.Panel, d *view.Data, env map[string
 	p := &panel{title: capital(words.Clean(in.Title)), x: x.axis(in.XUnit), y: y.axis(in.Unit), xLabel: words.Clean(in.Over)}
 	if f.Kind == figures.Ramps {
 		p.x = x.linear(in.XUnit)
-		p.x.whole = true
+		p.x.whole = f.Part != figures.Course
 	}
 	if p.y.unit != "" {
 		p.title += ", " + p.y.unit

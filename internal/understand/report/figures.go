@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -71,6 +72,8 @@ func figuresDocument(d *document.Document, o figuresOf, opts Options) {
 		switch {
 		case f.Kind == figures.Series:
 			d.Legend("Medians over the trials at each time after the request, with their quartiles where there are more than two.")
+		case f.Part == figures.Course:
+			d.Legend("Of each stretch of time the most that was taken, so that what a start takes only while it lasts is seen; of several ramps the median.")
 		case f.Kind == figures.Ramps && !f.Amount():
 			d.Legend("Medians over the containers that came next to each other, with their 95 % intervals where 6 or more did.")
 		}
@@ -118,6 +121,12 @@ func figureTable(f *figure.Figure, p *figure.Panel, u words.Unit, d *document.Do
 	case figures.Boxes:
 		t, marks = boxTable(p, u)
 	case figures.Ramps:
+		if f.Part == figures.Course {
+			together := *p
+			together.Lines = lists.Map(p.Lines, highest)
+			t, marks = lineTable(&together, u)
+			break
+		}
 		if f.Amount() { // it grows by what each adds, so that neighbours are not alike
 			t, marks = lineTable(p, u)
 			break
@@ -222,6 +231,22 @@ func neighbours(l figure.Line) figure.Line {
 		if end > first {
 			q.Level += " to " + words.Short(end)
 		}
+		out.Points = append(out.Points, q)
+	}
+	return out
+}
+
+// highest takes the points of a long line together too, of which the highest stays.
+func highest(l figure.Line) figure.Line {
+	step := (len(l.Points) + mostPoints - 1) / mostPoints
+	if step < 2 {
+		return l
+	}
+	out := l
+	out.Points = nil
+	for some := range slices.Chunk(l.Points, step) {
+		q := slices.MaxFunc(some, func(a, b figure.Point) int { return cmp.Compare(a.Y.Value, b.Y.Value) })
+		q.Level = words.Short(some[0].X) + " to " + words.Short(some[len(some)-1].X)
 		out.Points = append(out.Points, q)
 	}
 	return out

@@ -99,10 +99,20 @@ func TestFiguresOverTime(t *testing.T) {
 		{Figure: figures.Figure{Name: "cpu", Title: "CPU", Shows: "Figure 5", Kind: figures.Series}, Panels: []figure.Panel{{Title: "CPU, daemon", Unit: "CPUs", Over: "seconds", Lines: []figure.Line{series}}}},
 		{Figure: figures.Figure{Name: "starts", Title: "Starts", Shows: "Figure 6", Kind: figures.Ramps, Part: "starts"}, Panels: []figure.Panel{{Title: "density", Unit: "ns", Over: "containers", Lines: []figure.Line{ramp}}}},
 	}
+	course := figure.Line{Label: "apptainer"}
+	for i := range 100 {
+		v := float64(1<<20) * float64(i)
+		if i == 37 { // which lies between two points that every tenth would be
+			v = 777 << 20
+		}
+		course.Points = append(course.Points, figure.Point{X: float64(i), Y: &sample.Estimate{Value: v}})
+	}
+	list = append(list, figure.Figure{Figure: figures.Figure{Name: "memory", Title: "Memory", Shows: "Figure 7", Kind: figures.Ramps, Part: figures.Course},
+		Panels: []figure.Panel{{Title: "density", Unit: "bytes", Over: "seconds", Lines: []figure.Line{course}}}})
 	var b strings.Builder
 	require.NoError(t, Figures(&b, "text", res, list, Options{}))
 	text := b.String()
-	for _, want := range []string{"quartiles", "[0.9, 3.6]", "0 to 3", "36 to 39", "───●", "Medians over the trials", "came next to each other"} {
+	for _, want := range []string{"777", "36 to 44", "Of each stretch of time the most", "quartiles", "[0.9, 3.6]", "0 to 3", "36 to 39", "───●", "Medians over the trials", "came next to each other"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("text lacks %q:\n%s", want, text)
 		}

@@ -38,11 +38,12 @@ const (
 	Stops     = "stops"
 	Memory    = "memory"    // what is not free on the machine, as the program free counts it
 	Footprint = "footprint" // what belongs to the containers: their processes, the engine's and the kernel's
+	Course    = "course"    // memory again, over time
 )
 
 // Amount says whether a ramp's part is an amount of memory, which grows by what each
 // container adds.
-func (f *Figure) Amount() bool { return f.Part == Memory || f.Part == Footprint }
+func (f *Figure) Amount() bool { return f.Part == Memory || f.Part == Footprint || f.Part == Course }
 
 // OverData as what a figure is over means how much data lie in the image: a
 // number of files, or the size of a database.
@@ -91,7 +92,7 @@ type entry struct {
 	Workload yamlfile.Name   `key:"workload"`
 	Metric   yamlfile.Name   `key:"metric"`
 	Over     yamlfile.Name   `key:"over"`
-	Part     yamlfile.Name   `key:"part" jsonschema:"enum=starts,enum=stops,enum=memory,enum=footprint"`
+	Part     yamlfile.Name   `key:"part" jsonschema:"enum=starts,enum=stops,enum=memory,enum=footprint,enum=course"`
 	Note     yamlfile.Text   `key:"note"`
 	Because  yamlfile.Text   `key:"because"`
 }

@@ -31,6 +31,9 @@ type Cell struct {
 	Stops  *Points           `json:"stops,omitempty"`
 	Memory map[string]Points `json:"memory,omitempty"`
 	Down   map[string]Points `json:"down,omitempty"`
+	// Course is what was not free on the machine above where the ramp began, bytes,
+	// over seconds: of each stretch of time the most, so that spikes stay.
+	Course *Points `json:"course,omitempty"`
 }
 
 // Slope is an estimate of what one container more adds.
@@ -63,7 +66,7 @@ func New(env string, asked int, ramps []*Ramp) Cell {
 			c.Limits = append(c.Limits, *l)
 		}
 	}
-	c.Slopes = slopes(ramps)
+	c.Slopes, c.Course = slopes(ramps), course(ramps)
 	c.Starts = middle(ramps, func(r *Ramp) Points { return r.Starts })
 	c.Stops = middle(ramps, func(r *Ramp) Points { return r.Stops })
 	c.Memory = middles(ramps, func(r *Ramp) map[string]Points { return r.Memory })

@@ -20,6 +20,11 @@ type Ramp struct {
 	// Memory has each part over how many ran, on the way up and at the top, by
 	// the name of the part (see MemoryParts); Down on the way down.
 	Memory, Down map[string]Points
+	// Course is what was not free on the machine above where the ramp began, bytes,
+	// over seconds from there; Spikes what each start and stop took of that only while
+	// it lasted. Records of earlier versions have neither.
+	Course Points
+	Spikes []float64
 
 	before, after *record.Memory
 	idleBefore    *record.Idle
@@ -63,6 +68,7 @@ func memoryPart(m *record.Memory, part string) *int64 {
 // ReadRamp sums a series up.
 func ReadRamp(steps []record.DensityStep) *Ramp {
 	r := &Ramp{Memory: map[string]Points{}, Down: map[string]Points{}}
+	r.readCourse(steps)
 	for i := range steps {
 		s := &steps[i]
 		switch s.Phase {
@@ -184,6 +190,7 @@ func (r *Ramp) Values() map[string]float64 {
 		v, _, _ := slope(p)
 		set(id, v, true)
 	}
+	r.peaks(set)
 	r.left(set)
 	r.idleCPU(set)
 	return out

@@ -181,6 +181,14 @@ func TestRamps(t *testing.T) {
 	if got := figure.Of(res, []figures.Figure{f})[0]; got.Missing == "" {
 		t.Errorf("%+v", got)
 	}
+	f.Part = "course"
+	if got := figure.Of(res, []figures.Figure{f})[0]; got.Missing == "" {
+		t.Errorf("%+v", got)
+	}
+	res.Workloads[0].Density[0].Course = &density.Points{N: []float64{0, 0.5, 1}, Y: []float64{0, 90, 20}}
+	if p := figure.Of(res, []figures.Figure{f})[0].Panels[0]; p.Unit != "bytes" || !strings.HasPrefix(p.Over, "seconds") || p.Lines[0].Points[1].X != 0.5 || p.Lines[0].Points[1].Y.Value != 90 {
+		t.Errorf("%+v", p)
+	}
 	f.Part = "starts"
 	if l := figure.Of(res, []figures.Figure{f})[0].Panels[0].Lines; len(l) != 1 || l[0].Points[2].Y.Value != 3e8 {
 		t.Errorf("%+v", l)

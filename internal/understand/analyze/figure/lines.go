@@ -97,6 +97,9 @@ func ramps(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 		if f.Amount() {
 			p.Unit, p.Over = "bytes", "containers running; memory above where the ramp began"
 		}
+		if f.Part == figures.Course {
+			p.Over = "seconds; memory that is not free, above where the ramp began"
+		}
 		most := 0.0
 		for k := range w.Density {
 			l := Line{Label: w.Density[k].Env, Env: w.Density[k].Env, Points: rampOf(&w.Density[k], f.Part)}
@@ -135,8 +138,8 @@ func level(c *analyze.PaperCell, by, most float64, slope bool) Line {
 }
 
 // rampOf are the points of one part. Memory is what is not free on the machine, as
-// the program free counts it, which the papers looked at; the footprint is what
-// belongs to the containers.
+// the program free counts it, which the papers looked at, over the containers or over
+// time; the footprint is what belongs to the containers.
 func rampOf(c *density.Cell, part string) []Point {
 	var p *density.Points
 	switch part {
@@ -148,6 +151,8 @@ func rampOf(c *density.Cell, part string) []Point {
 		p = sum(c, []string{"free"})
 	case figures.Footprint:
 		p = sum(c, density.FootprintParts)
+	case figures.Course:
+		p = c.Course
 	}
 	if p == nil {
 		return nil

@@ -24,6 +24,8 @@ const LastReady = "last-ready"
 // result and the time until the last of all was ready, ns.
 func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n int) (engine.Result, int64, error) {
 	others := make([]companion, n-1)
+	one := task
+	one.Name = member(task.Name, 0)
 	var ready, done sync.WaitGroup
 	ready.Add(n)
 	begin := make(chan struct{})
@@ -31,7 +33,7 @@ func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n 
 		own := task
 		c := &others[i]
 		c.word = newWord()
-		own.Name, own.Argv = fmt.Sprintf("%s-%d", task.Name, i+1), probe.PayloadArgs{Word: c.word}.Argv(probePath)
+		own.Name, own.Argv = member(task.Name, i+1), probe.PayloadArgs{Word: c.word}.Argv(probePath)
 		done.Go(func() {
 			ready.Done()
 			<-begin
@@ -42,7 +44,7 @@ func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n 
 	ready.Wait()
 	from := stamp.Now()
 	close(begin)
-	res, err := runGuarded(ctx, env, task)
+	res, err := runGuarded(ctx, env, one)
 	done.Wait()
 	last := res.Events[record.Ready]
 	for _, c := range others {
@@ -53,6 +55,10 @@ func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n 
 	}
 	return res, last - from, err
 }
+
+// member names one of several containers that are there at once. No such name is the
+// beginning of another, which runsc would take for either.
+func member(name string, i int) string { return fmt.Sprintf("%s-%05d", name, i) }
 
 // companion is one of those beside the measured container.
 type companion struct {

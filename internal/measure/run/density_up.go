@@ -53,7 +53,7 @@ func (a *ramp) goUp(ctx context.Context) *record.Failure {
 
 func (a *ramp) task(n int, word string) engine.Task {
 	return engine.Task{
-		Name:  fmt.Sprintf("plimsoll-%s-%d-%d", a.site.rec.ID, a.seq, n),
+		Name:  member(fmt.Sprintf("plimsoll-%s-%d", a.site.rec.ID, a.seq), n),
 		Argv:  probe.PayloadArgs{Word: word, Stay: true, TouchBytes: a.what.TouchBytes}.Argv(probePath),
 		Limit: a.site.limit(), Checked: a.site.cold(),
 	}

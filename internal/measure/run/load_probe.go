@@ -118,7 +118,7 @@ func (f *flight) launch(ctx context.Context, i int, intended int64) bool {
 	f.inFlight++
 	f.highest = max(f.highest, f.inFlight)
 	f.started++
-	name, word := fmt.Sprintf("plimsoll-%s-%d-%d", f.site.rec.ID, f.seq, f.started), newWord()
+	name, word := member(fmt.Sprintf("plimsoll-%s-%d", f.site.rec.ID, f.seq), f.started), newWord()
 	f.running.Go(func() { f.one(ctx, i, name, word) })
 	return true
 }

@@ -129,10 +129,26 @@ func TestCompanionFails(t *testing.T) {
 	}
 }
 
+// TestNoNameBeginsAnother: runsc takes the beginning of an id for the id.
+func TestNoNameBeginsAnother(t *testing.T) {
+	for i := range 2000 {
+		for j := range i {
+			if a, b := member("plimsoll-x-3", i), member("plimsoll-x-3", j); strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
+				t.Fatalf("%s and %s", a, b)
+			}
+		}
+	}
+	for _, n := range []string{"plimsoll-x-30", "plimsoll-x-3-1"} {
+		if strings.HasPrefix(member(n, 1), member("plimsoll-x-3", 0)) {
+			t.Errorf("%s begins as one of plimsoll-x-3 does", n)
+		}
+	}
+}
+
 type failsSecond struct{ engine.Environment }
 
 func (failsSecond) Run(_ context.Context, t engine.Task) (engine.Result, error) {
-	if t.Name == "one" {
+	if t.Name == member("one", 0) {
 		return engine.Result{}, nil
 	}
 	return engine.Result{Failure: &record.Failure{Class: record.Crash, Text: "it fell"}}, nil

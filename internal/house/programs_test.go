@@ -36,11 +36,14 @@ var starters = map[string][]string{
 }
 
 // starts lists what of a file starts a program, as name and line.
-func starts(fset *token.FileSet, file *ast.File) []string {
+func starts(fset *token.FileSet, file *ast.File) []string { return uses(fset, file, starters) }
+
+// uses lists what of a file names one of these, by package.
+func uses(fset *token.FileSet, file *ast.File, of map[string][]string) []string {
 	names := map[string][]string{}
 	for _, im := range file.Imports {
 		path := strings.Trim(im.Path.Value, `"`)
-		if funcs := starters[path]; funcs != nil {
+		if funcs := of[path]; funcs != nil {
 			name := filepath.Base(path)
 			if im.Name != nil {
 				name = im.Name.Name

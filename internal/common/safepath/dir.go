@@ -181,6 +181,24 @@ func (d *Dir) RemoveAll(name string) error {
 	return d.removeAll(name)
 }
 
+// RemoveAll is os.RemoveAll that stops at mounts, as Dir.RemoveAll does: no list tells of
+// each of them, and what is mounted in a directory of ours may be somebody's. The way to
+// the directory is the kernel's, links and all.
+func RemoveAll(path string) error {
+	if path == "" {
+		return nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(abs)
+	if err := plain(name); err != nil {
+		return fmt.Errorf("removing %s: %w", path, err)
+	}
+	return removeAll(filepath.Dir(abs), name)
+}
+
 var errName = errors.New("it is not the name of a single file")
 
 // plain refuses what is more than one component.

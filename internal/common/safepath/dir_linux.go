@@ -45,6 +45,9 @@ func (d *Dir) Close() error { return d.f.Close() }
 // Shared says whether others than the owner may write to the directory.
 func (d *Dir) Shared() bool { return shared(&d.stat) }
 
+// OursAlone says whether the directory belongs to us, and nobody else may write to it.
+func (d *Dir) OursAlone() bool { return d.Owner() == os.Geteuid() && !d.Shared() }
+
 // Closed refuses, for root, a directory that others may write to: what root
 // puts there could be changed or replaced by them.
 func (d *Dir) Closed() error {

@@ -49,6 +49,9 @@ func (d *Dir) Close() error { return nil }
 // Shared is known on Linux only.
 func (d *Dir) Shared() bool { return false }
 
+// OursAlone is known on Linux only.
+func (d *Dir) OursAlone() bool { return true }
+
 // Closed is known on Linux only.
 func (d *Dir) Closed() error { return nil }
 
@@ -125,3 +128,5 @@ func (d *Dir) rename(from, to string) error { return os.Rename(d.join(from), d.j
 func (d *Dir) remove(name string) error { return os.Remove(d.join(name)) }
 
 func (d *Dir) removeAll(name string) error { return os.RemoveAll(d.join(name)) }
+
+func removeAll(in, name string) error { return os.RemoveAll(filepath.Join(in, name)) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,24 @@ func (d *Dir) removeAll(name string) error {
 	return d.removeTree(name, mount)
 }
 
+// removeAll is documented in RemoveAll. Whoever removes need not be able to read the
+// directory that it is removed from.
+func removeAll(in, name string) error {
+	fd, err := openat(unix.AT_FDCWD, in, unix.O_PATH|unix.O_DIRECTORY)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: in, Err: err}
+	}
+	d, err := newDir(os.NewFile(uintptr(fd), in), in, Rule{})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.removeAll(name)
+}
+
 // removeTree removes a name and what is in it, as long as it lies on the mount
 // with this id.
 func (d *Dir) removeTree(name string, mount string) error {
@@ -29,15 +48,20 @@ func (d *Dir) removeTree(name string, mount string) error {
 	if err == nil || errors.Is(err, unix.ENOENT) {
 		return nil
 	}
-	if !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST) {
+	// What may not be removed itself may be emptied: a directory of a user's in one of ours.
+	denied := errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)
+	if !denied && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST) {
 		return d.ofMount(name, err)
 	}
-	s, err := d.into(name)
-	if err != nil {
-		if errors.Is(err, unix.ENOENT) {
+	s, ierr := d.into(name)
+	if ierr != nil {
+		if errors.Is(ierr, unix.ENOENT) {
 			return nil
 		}
-		return err
+		if denied {
+			return err
+		}
+		return ierr
 	}
 	defer s.Close()
 	switch here, err := mountID(s.fd()); {

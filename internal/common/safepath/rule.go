@@ -47,6 +47,13 @@ func (r Rule) With(uids ...int) Rule {
 	return r
 }
 
+// othersWrite says whether others than the owner may write to a file or directory of this
+// mode. A group of the owner's own number is the owner's own: distributions that give each
+// user such a group let it write by default (pam_umask(8), usergroups).
+func othersWrite(mode, uid, gid uint32) bool {
+	return mode&0o002 != 0 || mode&0o020 != 0 && gid != uid
+}
+
 // whose names a user for a message.
 func whose(uid int) string {
 	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {

@@ -302,8 +302,14 @@ func TestRemoveAll(t *testing.T) {
 	d, err := Open(top, Rule{})
 	must(t, err)
 	defer d.Close()
-	if err := d.RemoveAll("tree"); !errors.Is(err, ErrMounted) || !strings.Contains(err.Error(), mounted) {
-		t.Errorf("a mount in the way: %v", err)
+	for name, remove := range map[string]func() error{
+		"in the directory": func() error { return d.RemoveAll("tree") },
+		"by its path":      func() error { return RemoveAll(tree) },
+		"itself":           func() error { return RemoveAll(mounted) },
+	} {
+		if err := remove(); !errors.Is(err, ErrMounted) || !strings.Contains(err.Error(), mounted) {
+			t.Errorf("%s: a mount in the way: %v", name, err)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(victim, "kept")); err != nil {
 		t.Errorf("what a link or a mount leads to is gone: %v", err)
@@ -313,7 +319,10 @@ func TestRemoveAll(t *testing.T) {
 	}
 	must(t, unix.Unmount(mounted, unix.MNT_DETACH))
 	must(t, d.RemoveAll("tree"))
-	must(t, d.RemoveAll("tree"))
+	must(t, d.RemoveAll("tree"), RemoveAll(tree), RemoveAll(filepath.Join(tree, "none/below")), RemoveAll(""))
+	if err := RemoveAll("/"); err == nil {
+		t.Error("everything is removed")
+	}
 	if _, err := os.Lstat(tree); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the tree is there: %v", err)
 	}

@@ -213,12 +213,8 @@ func (r Rule) trusts(uid uint32) bool { return ours(uid) || slices.Contains(r.Ow
 // ours says whether a user is root or ourselves.
 func ours(uid uint32) bool { return uid == 0 || int(uid) == os.Geteuid() }
 
-// shared says whether others than its owner may write to a directory. A group
-// of the owner's own number is the owner's own: distributions that give each
-// user such a group let it write by default (pam_umask(8), usergroups).
-func shared(st *unix.Stat_t) bool {
-	return st.Mode&0o002 != 0 || st.Mode&0o020 != 0 && st.Gid != st.Uid
-}
+// shared says whether others than its owner may write to a directory.
+func shared(st *unix.Stat_t) bool { return othersWrite(st.Mode, st.Uid, st.Gid) }
 
 // whoCould says who could have put something into a directory.
 func whoCould(dir *unix.Stat_t, at string) string {

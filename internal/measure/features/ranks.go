@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/mpi"
 )
@@ -85,7 +86,7 @@ func (t *try) mpirun() (argv []string, scratch string) {
 	t.need("noting in the ledger what is to be made", t.b.kit.Ledger.Made(thing))
 	t.b.order = append(t.b.order, "mpirun")
 	t.b.shared["mpirun"] = &shared{undo: []func(context.Context){func(context.Context) {
-		if os.RemoveAll(scratch) == nil {
+		if safepath.RemoveAll(scratch) == nil {
 			_ = t.b.kit.Ledger.Gone(thing) // else the sweep at the end does
 		}
 	}}}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/common/published"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -207,7 +208,7 @@ func (b *bench) cell(ctx context.Context, f Feature, number int) record.FeatureC
 	for _, u := range slices.Backward(t.undo) {
 		u(over)
 	}
-	if err := os.RemoveAll(t.dir); err != nil {
+	if err := safepath.RemoveAll(t.dir); err != nil {
 		v.why += " (and taking away its files failed: " + err.Error() + ")"
 	}
 	return record.FeatureCell{Value: v.value, Why: v.why, Evidence: t.evidence}
@@ -224,7 +225,7 @@ func (b *bench) close(ctx context.Context) {
 	if b.end != nil {
 		_ = b.end(ctx) // else the sweep at the end does, and says so
 	}
-	_ = os.RemoveAll(b.dir) // the run's directory goes as a whole, and says so
+	_ = safepath.RemoveAll(b.dir) // the run's directory goes as a whole, and says so
 }
 
 // publishedFor is the published value of a cell, or "".

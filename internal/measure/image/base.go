@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // A base is a root file system that is made once, on demand, and kept: what
@@ -114,7 +116,7 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(tmp) }()
+	defer func() { _ = safepath.RemoveAll(tmp) }()
 	t, b, err := fill(ctx, filepath.Join(tmp, "work"))
 	if err != nil {
 		return err
@@ -124,7 +126,7 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 	if err := t.writeDirectory(filepath.Join(tmp, "rootfs")); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(tmp, "work")); err != nil {
+	if err := safepath.RemoveAll(filepath.Join(tmp, "work")); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(b, "", "  ")
@@ -137,7 +139,7 @@ func (s *Store) makeBase(ctx context.Context, name string, progress io.Writer, r
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(s.baseDir(name)); err != nil {
+	if err := safepath.RemoveAll(s.baseDir(name)); err != nil {
 		return err
 	}
 	return os.Rename(tmp, s.baseDir(name))
@@ -153,7 +155,7 @@ func unfinished(dir, name string) (string, error) {
 	prefix := ".new-" + name + "-"
 	stale, err := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, d := range stale {
-		err = errors.Join(err, os.RemoveAll(d))
+		err = errors.Join(err, safepath.RemoveAll(d))
 	}
 	if err != nil {
 		return "", err

@@ -15,6 +15,8 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // cacheVersion is raised when the same tree would be packed otherwise. It is
@@ -120,7 +122,7 @@ func (s *Store) make(ctx context.Context, name string, t *content, f Format, fro
 	if err != nil {
 		return seal{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	defer func() { err = errors.Join(err, safepath.RemoveAll(tmp)) }()
 	made := filepath.Join(tmp, filepath.Base(p))
 	switch f {
 	case OCILayout:
@@ -166,7 +168,7 @@ func (s *Store) make(ctx context.Context, name string, t *content, f Format, fro
 	if err := os.Remove(p + ".seal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return seal{}, err
 	}
-	if err := os.RemoveAll(p); err != nil {
+	if err := safepath.RemoveAll(p); err != nil {
 		return seal{}, err
 	}
 	if err := os.Rename(made, p); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // usersDir holds a directory for each ordinary user whose engines read images
@@ -110,12 +112,12 @@ func remake(to string, t tree) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	defer func() { err = errors.Join(err, safepath.RemoveAll(tmp)) }()
 	made := filepath.Join(tmp, filepath.Base(to))
 	if err := t.writeDirectory(made); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(to); err != nil {
+	if err := safepath.RemoveAll(to); err != nil {
 		return err
 	}
 	return os.Rename(made, to)

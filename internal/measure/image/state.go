@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // The states of an image in a store.
@@ -139,9 +141,9 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	}
 	copies, _ := filepath.Glob(filepath.Join(s.dir, usersDir, "*")) // the pattern is well formed
 	for _, d := range dirs {
-		err = errors.Join(err, os.RemoveAll(d))
+		err = errors.Join(err, safepath.RemoveAll(d))
 		for _, c := range copies {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(c, strings.TrimPrefix(d, s.dir))))
+			err = errors.Join(err, safepath.RemoveAll(filepath.Join(c, strings.TrimPrefix(d, s.dir))))
 		}
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 )
 
@@ -83,7 +84,7 @@ chroot "$work" python3 -m compileall -q -f --invalidation-mode unchecked-hash /u
 		return nil, base{}, err
 	}
 	for _, p := range toolboxLeftOut {
-		if err := os.RemoveAll(filepath.Join(work, p)); err != nil {
+		if err := safepath.RemoveAll(filepath.Join(work, p)); err != nil {
 			return nil, base{}, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 )
 
@@ -184,7 +185,7 @@ type Tree struct {
 // made anew.
 func (r *Repo) Tree(ctx context.Context, below, hash string) (*Tree, error) {
 	t := &Tree{Dir: filepath.Join(below, Short(hash)), Hash: hash, env: r.env}
-	if err := os.RemoveAll(t.Dir); err != nil {
+	if err := safepath.RemoveAll(t.Dir); err != nil {
 		return nil, err
 	}
 	if _, err := git(ctx, r.env, "clone", "--quiet", "--shared", "--no-checkout", "--template=", r.Dir, t.Dir); err != nil {
@@ -201,4 +202,4 @@ func (r *Repo) Tree(ctx context.Context, below, hash string) (*Tree, error) {
 }
 
 // Remove takes the work tree away.
-func (t *Tree) Remove() error { return os.RemoveAll(t.Dir) }
+func (t *Tree) Remove() error { return safepath.RemoveAll(t.Dir) }

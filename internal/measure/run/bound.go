@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/mpi"
@@ -34,7 +35,7 @@ func (h *hostLibrary) gather(ctx context.Context, dir string, look place.Look, g
 	dir = filepath.Join(dir, hostName)
 	got, err := mpi.Gather(ctx, dir, look, getenv)
 	if ctx.Err() != nil { // the next trial may try again
-		return nil, errors.Join(ctx.Err(), os.RemoveAll(dir))
+		return nil, errors.Join(ctx.Err(), safepath.RemoveAll(dir))
 	}
 	if err != nil {
 		h.err = &engine.Error{Class: record.Unavailable, Text: "the host's MPI library can't be bound into containers", Fix: "apt-get install openmpi-bin", Err: err}

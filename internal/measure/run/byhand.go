@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/forward"
@@ -82,7 +83,7 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 	case engine.KindRule:
 		return forward.Remove(ctx, kit, t)
 	case engine.KindMount:
-		points, err := mountedBelow(t.Name)
+		points, err := proc.Here.MountedBelow(t.Name)
 		if err == nil && len(points) > 0 {
 			err = errors.New("it is still mounted")
 		}
@@ -94,7 +95,7 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 	case engine.KindFile:
 		if scratchOf(kit.RunID, t.Name) {
 			_, err := os.Lstat(t.Name)
-			return err == nil, os.RemoveAll(t.Name)
+			return err == nil, safepath.RemoveAll(t.Name)
 		}
 		_, err := os.Lstat(t.Name)
 		switch {
@@ -131,27 +132,6 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 
 // absent says whether an error is that there is nothing of a name.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
-
-// mountedBelow gives the mount points at and below a directory, by whatever links the
-// way leads there: the kernel names them without. The directory itself is not looked
-// at: what is mounted there may not answer any more.
-func mountedBelow(dir string) ([]string, error) {
-	mounts, err := proc.Here.Mounts(proc.Self)
-	if err != nil {
-		return nil, err
-	}
-	dirs := []string{dir}
-	switch above, err := filepath.EvalSymlinks(filepath.Dir(dir)); {
-	case absent(err):
-	case err != nil:
-		return nil, fmt.Errorf("looking for what is mounted at %s: %w", dir, err)
-	default:
-		if at := filepath.Join(above, filepath.Base(dir)); at != dir {
-			dirs = append(dirs, at)
-		}
-	}
-	return proc.Below(mounts, dirs...), nil
-}
 
 // kill ends a process that began at start, and waits until it is gone.
 func kill(pid int, start string) error {

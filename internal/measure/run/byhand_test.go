@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -85,7 +86,7 @@ func TestByHand(t *testing.T) {
 	if inTheirs.Process.Signal(unix.Signal(0)) != nil {
 		t.Error("a user's process was ended")
 	}
-	if points, err := mountedBelow(kept); err != nil || len(points) != 1 {
+	if points, err := proc.Here.MountedBelow(kept); err != nil || len(points) != 1 {
 		t.Errorf("a user's mount is gone: %v %v", points, err)
 	}
 	for _, r := range c.Removed {

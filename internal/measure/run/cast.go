@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/stamp"
@@ -245,7 +246,7 @@ func (c *cast) end(ctx context.Context) *record.Failure {
 		}
 	}
 	if c.dir != "" {
-		if err := os.RemoveAll(c.dir); err != nil && failure == nil {
+		if err := safepath.RemoveAll(c.dir); err != nil && failure == nil {
 			failure = &record.Failure{Class: record.UncleanEnd, Text: "removing the directory of the trial: " + err.Error()}
 		}
 	}

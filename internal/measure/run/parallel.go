@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/mpi"
@@ -170,7 +171,7 @@ func (j *ranked) clear() error {
 	var errs []error
 	for _, dir := range []string{j.work, j.out, j.scratch} {
 		if dir != "" {
-			errs = append(errs, os.RemoveAll(dir))
+			errs = append(errs, safepath.RemoveAll(dir))
 		}
 	}
 	err := errors.Join(errs...)

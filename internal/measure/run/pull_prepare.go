@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/study"
@@ -131,5 +132,5 @@ func (p *puller) close() error {
 	if p == nil {
 		return nil
 	}
-	return errors.Join(p.registry.Close(), os.RemoveAll(p.dir))
+	return errors.Join(p.registry.Close(), safepath.RemoveAll(p.dir))
 }

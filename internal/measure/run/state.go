@@ -102,7 +102,7 @@ func (s State) runs(made bool) (*safepath.Dir, error) {
 // openToAll lets everybody into a directory that was just made: the umask, or a directory
 // above it that others may write to, would have closed it to the engines of ordinary users.
 func openToAll(d *safepath.Dir) (*safepath.Dir, error) {
-	if d.Owner() != os.Geteuid() || d.Shared() {
+	if !d.OursAlone() {
 		return d, nil
 	}
 	if err := d.Chmod(0o755); err != nil {
@@ -269,7 +269,7 @@ func (s State) release(id string) error {
 	if _, err := ownerOf(dir, id); err != nil {
 		return err
 	}
-	points, err := mountedBelow(s.RunDir(id))
+	points, err := proc.Here.MountedBelow(s.RunDir(id))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
@@ -102,7 +103,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the self-test: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer safepath.RemoveAll(dir)
 	res := &Result{}
 	if err := simulate(ctx, o, filepath.Join(dir, "simulated"), res); err != nil {
 		return nil, err

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/thread"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -93,7 +97,7 @@ func OwnDirMode(dir string, user *engine.User, kit *engine.Kit, mode fs.FileMode
 		return err
 	}
 	defer parent.Close()
-	if parent.Shared() || parent.Owner() != os.Geteuid() {
+	if !parent.OursAlone() {
 		return fmt.Errorf("making %s for the user %s: %s is not ours alone", dir, user.Name, parent.Path())
 	}
 	made, err := parent.Mkdir(name, mode)
@@ -116,12 +120,16 @@ func ownedBy(dir string, uid int) bool {
 
 // RemoveDir removes a directory that OwnDir has made, with all that is in it:
 // what is the user's with that one's rights, so that root never goes where the
-// user may have led to.
+// user may have led to. What is mounted in it is unmounted where the ledger has
+// it, and else in the way.
 func RemoveDir(dir string, user *engine.User, kit *engine.Kit) error {
-	if user == nil || !kit.Root {
-		return os.RemoveAll(dir)
+	if err := unmountOurs(dir, kit); err != nil {
+		return err
 	}
-	err := AsUser(user, kit, func() error { return os.RemoveAll(dir) })
+	if user == nil || !kit.Root {
+		return safepath.RemoveAll(dir)
+	}
+	err := AsUser(user, kit, func() error { return safepath.RemoveAll(dir) })
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -132,4 +140,31 @@ func RemoveDir(dir string, user *engine.User, kit *engine.Kit) error {
 	}
 	defer parent.Close()
 	return parent.RemoveAll(name)
+}
+
+// unmountOurs unmounts what is mounted at or below a directory, the last mount first.
+// Where one is in no ledger nothing is done.
+func unmountOurs(dir string, kit *engine.Kit) error {
+	points, err := proc.Here.MountedBelow(dir)
+	if err != nil || len(points) == 0 {
+		return err
+	}
+	ours := engine.OfKind(kit.Ledger.Left(), engine.KindMount)
+	entry := func(point string) int {
+		return slices.IndexFunc(ours, func(t engine.Thing) bool { return t.Name == point })
+	}
+	for _, p := range points {
+		if entry(p) < 0 {
+			return fmt.Errorf("%s is not removed: something is mounted at %s that is not this run's; umount %s, then run plimsoll clean", dir, p, p)
+		}
+	}
+	for _, p := range slices.Backward(points) {
+		if err := unix.Unmount(p, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && !errors.Is(err, unix.EINVAL) {
+			return &fs.PathError{Op: "unmount", Path: p, Err: err}
+		}
+		if err := kit.Ledger.Gone(ours[entry(p)]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,12 +5,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // stranger is the ordinary user of these tests.
@@ -93,3 +96,50 @@ func TestRemoveDir(t *testing.T) {
 		t.Errorf("a file of root's: %v", err)
 	}
 }
+
+// TestRemoveDirWithAMount: what somebody has mounted in a directory of ours is neither
+// emptied nor unmounted, and what the ledger has is unmounted.
+func TestRemoveDirWithAMount(t *testing.T) {
+	kit, stranger, ours, theirs := ofRoot(t)
+	kit.Ledger = &ledger{}
+	for name, c := range map[string]struct {
+		user   *engine.User
+		parent string
+	}{"ours": {nil, ours}, "a user's in ours": {stranger, ours}, "a user's": {stranger, theirs}} {
+		dir := filepath.Join(c.parent, "own")
+		require.NoError(t, OwnDir(dir, c.user, kit))
+		precious := filepath.Join(ours, "precious")
+		at := filepath.Join(dir, "a/bound")
+		require.NoError(t, errors.Join(os.MkdirAll(precious, 0o777), os.Chmod(precious, 0o777),
+			AsUser(c.user, kit, func() error { return os.WriteFile(filepath.Join(precious, "file"), nil, 0o644) }),
+			AsUser(c.user, kit, func() error { return os.MkdirAll(at, 0o755) })))
+		if err := unix.Mount(precious, at, "", unix.MS_BIND, ""); err != nil {
+			t.Skip("no mount can be made: ", err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+		if err := RemoveDir(dir, c.user, kit); err == nil || !strings.Contains(err.Error(), "umount "+at) {
+			t.Errorf("%s: with a mount of somebody's: %v", name, err)
+		}
+		if points, err := proc.Here.MountedBelow(dir); err != nil || len(points) != 1 {
+			t.Errorf("%s: somebody's mount is gone: %v, %v", name, points, err)
+		}
+		require.NoError(t, kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: at}))
+		if err := RemoveDir(dir, c.user, kit); err != nil || len(kit.Ledger.Left()) > 0 {
+			t.Errorf("%s: with a mount of ours: %v, and the ledger has %v", name, err, kit.Ledger.Left())
+		}
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", dir, err)
+		}
+		require.NoError(t, os.Remove(filepath.Join(precious, "file")))
+	}
+}
+
+// ledger is one in memory.
+type ledger struct{ left []engine.Thing }
+
+func (l *ledger) Made(t engine.Thing) error { l.left = append(l.left, t); return nil }
+func (l *ledger) Gone(t engine.Thing) error {
+	l.left = slices.DeleteFunc(l.left, func(o engine.Thing) bool { return o == t })
+	return nil
+}
+func (l *ledger) Left() []engine.Thing { return slices.Clone(l.left) }

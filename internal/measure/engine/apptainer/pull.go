@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
@@ -64,7 +65,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 		return engine.Pulled{}, err
 	}
 	if e.sandbox() { // build asks before it replaces a directory that is none of its own
-		if err := e.asUser(func() error { return os.RemoveAll(e.pulled(task.Ref)) }); err != nil {
+		if err := e.asUser(func() error { return safepath.RemoveAll(e.pulled(task.Ref)) }); err != nil {
 			return engine.Pulled{}, err
 		}
 	}
@@ -172,13 +173,13 @@ func (e *environment) Drop(_ context.Context, ref string) error {
 }
 
 func (e *environment) drop(ref string) error {
-	errs := []error{os.RemoveAll(e.pulled(ref)), adapter.RemoveIfThere(e.pulled(ref) + ".digest")}
+	errs := []error{safepath.RemoveAll(e.pulled(ref)), adapter.RemoveIfThere(e.pulled(ref) + ".digest")}
 	held, err := e.held()
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
 	if len(held) == 0 {
-		return errors.Join(append(errs, os.RemoveAll(e.cache()))...)
+		return errors.Join(append(errs, safepath.RemoveAll(e.cache()))...)
 	}
 	keep := map[string]bool{}
 	var manifests []string
@@ -191,7 +192,7 @@ func (e *environment) drop(ref string) error {
 		manifests = append(manifests, digest)
 	}
 	all, err := filepath.Glob(filepath.Join(e.cache(), "blob", "blobs", "sha256", "*"))
-	errs = append(errs, err, os.RemoveAll(filepath.Join(e.cache(), "oci-tmp")), e.keepManifests(manifests))
+	errs = append(errs, err, safepath.RemoveAll(filepath.Join(e.cache(), "oci-tmp")), e.keepManifests(manifests))
 	for _, f := range all {
 		if !keep[f] {
 			errs = append(errs, os.Remove(f))

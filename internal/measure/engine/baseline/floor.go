@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -117,7 +118,7 @@ func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (eng
 // 0 in the work directory, which an ordinary user can't look into.
 func removeTree(dir string) error {
 	_ = os.Chmod(filepath.Join(dir, "work", "work"), 0o700)
-	if err := os.RemoveAll(dir); err != nil {
+	if err := safepath.RemoveAll(dir); err != nil {
 		return fmt.Errorf("removing the overlay's directories: %w", err)
 	}
 	return nil

@@ -3,12 +3,12 @@ package baseline
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -69,7 +69,7 @@ func hostContainer(kit *engine.Kit, task engine.Task) (*container, error) {
 		} else {
 			made = filepath.Join(kit.Dir, "host-"+task.Name)
 			argv[i] = made
-			c.undo = func() error { return os.RemoveAll(made) }
+			c.undo = func() error { return safepath.RemoveAll(made) }
 		}
 	}
 	command := func(argv, env []string) (probe.Command, error) {

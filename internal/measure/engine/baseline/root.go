@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 )
@@ -152,7 +153,7 @@ func (r *root) clean() error {
 	}
 	entries, err := os.ReadDir(r.work)
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(r.work, e.Name())))
+		err = errors.Join(err, safepath.RemoveAll(filepath.Join(r.work, e.Name())))
 	}
 	return err
 }
@@ -181,5 +182,5 @@ func (r *root) remove() error {
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return os.RemoveAll(r.work)
+	return safepath.RemoveAll(r.work)
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -113,7 +114,7 @@ func removeOurs(path string) error {
 	if below := proc.Below(mounts, path); len(below) > 0 {
 		return fmt.Errorf("something is mounted at %s", below[0])
 	}
-	return os.RemoveAll(path)
+	return safepath.RemoveAll(path)
 }
 
 // removeWhenEmpty removes a control group. Its processes end when the test's does,

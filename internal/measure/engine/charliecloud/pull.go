@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
@@ -81,7 +82,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 		return engine.Pulled{}, err
 	}
 	if e.squash { // ch-convert replaces nothing
-		remove := func() error { return os.RemoveAll(e.archive(ref)) }
+		remove := func() error { return safepath.RemoveAll(e.archive(ref)) }
 		if err := adapter.AsUser(e.user, e.Kit, remove); err != nil {
 			return engine.Pulled{}, err
 		}
@@ -209,7 +210,7 @@ func (e *environment) drop(ref string) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{os.RemoveAll(e.unpacked(ref)), os.RemoveAll(e.archive(ref))}
+	errs := []error{safepath.RemoveAll(e.unpacked(ref)), safepath.RemoveAll(e.archive(ref))}
 	all, err := os.ReadDir(e.downloads())
 	errs = append(errs, err)
 	for _, f := range all {
@@ -217,7 +218,7 @@ func (e *environment) drop(ref string) error {
 		ours := strings.HasPrefix(f.Name(), escaped(ref)+"%") || strings.HasPrefix(f.Name(), escaped(ref)+".")
 		blob := !strings.Contains(f.Name(), "%")
 		if ours || blob && !keep[p] {
-			errs = append(errs, os.RemoveAll(p))
+			errs = append(errs, safepath.RemoveAll(p))
 		}
 	}
 	return errors.Join(errs...)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
@@ -23,7 +24,7 @@ func (e *environment) Save(ctx context.Context, ref string) (n int64, err error)
 		return 0, err
 	}
 	defer func() {
-		remove := func() error { return os.RemoveAll(file) }
+		remove := func() error { return safepath.RemoveAll(file) }
 		err = errors.Join(err, adapter.AsUser(e.user, e.Kit, remove))
 	}()
 	if _, err := adapter.Watch(ctx, convert); err != nil {

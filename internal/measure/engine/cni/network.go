@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/forward"
@@ -123,7 +124,7 @@ func (n *Network) Facts() map[string]string {
 // close removes the bridge, what lets its packets pass, and the account of
 // addresses.
 func (n *Network) close(ctx context.Context) error {
-	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), os.RemoveAll(n.data))
+	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), safepath.RemoveAll(n.data))
 	if err = errors.Join(err, n.letGo(ctx)); err != nil {
 		return fmt.Errorf("removing the network %s: %w", n.kind, err)
 	}

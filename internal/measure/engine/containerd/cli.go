@@ -3,11 +3,11 @@ package containerd
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
@@ -106,7 +106,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, join strin
 	}
 	res, err := c.Run(ctx, plan)
 	if err == nil && res.Failure == nil && env.look == nil {
-		_ = os.RemoveAll(c.fifosOf(task.Name)) // it is empty
+		_ = safepath.RemoveAll(c.fifosOf(task.Name)) // it is empty
 		env.After(ctx, task, &res)
 		return res, nil
 	}
@@ -115,7 +115,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, join strin
 	}
 	// Either the client was killed, or it was told not to remove.
 	env.Clear(context.WithoutCancel(ctx), task, &res)
-	if rerr := os.RemoveAll(c.fifosOf(task.Name)); rerr != nil && err == nil && res.Failure == nil {
+	if rerr := safepath.RemoveAll(c.fifosOf(task.Name)); rerr != nil && err == nil && res.Failure == nil {
 		res.Failure = &record.Failure{Class: record.UncleanEnd, Text: "removing the FIFOs: " + rerr.Error()}
 	}
 	return res, err
@@ -171,7 +171,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 			return p
 		},
 		After: func(ctx context.Context, res *engine.Result) {
-			_ = os.RemoveAll(c.fifosOf(task.Name)) // else they go with the run
+			_ = safepath.RemoveAll(c.fifosOf(task.Name)) // else they go with the run
 			env.AfterHeld(ctx, task, res)
 		},
 	})
@@ -219,7 +219,7 @@ func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, er
 
 // calibrateCLI holds the clock exchange by the command line.
 func (env *environment) calibrateCLI(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
-	defer func() { _ = os.RemoveAll(env.cli.fifosOf(task.Name)) }() // else they go with the run
+	defer func() { _ = safepath.RemoveAll(env.cli.fifosOf(task.Name)) }() // else they go with the run
 	return env.cli.Exchange(ctx, task, env.cli.command(env.settings.args(task, "", env.cli.fifosOf(task.Name), "--rm")...), rounds)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/cio"
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/apirun"
 	"plimsoll/internal/measure/engine/stamp"
@@ -164,7 +165,7 @@ func (f *fifos) Close() error {
 				_ = unix.Close(fd)
 			}
 		}
-		err = os.RemoveAll(f.dir)
+		err = safepath.RemoveAll(f.dir)
 	})
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
@@ -228,7 +229,7 @@ func (env *environment) Close(ctx context.Context) error {
 			errs = append(errs, env.release(ctx))
 		}
 		if env.settings.logs != "" {
-			errs = append(errs, os.RemoveAll(env.settings.logs))
+			errs = append(errs, safepath.RemoveAll(env.settings.logs))
 		}
 		env.s.close()
 		return errs

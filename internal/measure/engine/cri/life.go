@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
@@ -263,6 +264,6 @@ func (l *life) Release(context.Context) (f *record.Failure) {
 	if l.beside != nil {
 		logs = filepath.Join(logs, l.names().log)
 	}
-	fail(record.UncleanEnd, "removing the pod's logs: ", os.RemoveAll(logs))
+	fail(record.UncleanEnd, "removing the pod's logs: ", safepath.RemoveAll(logs))
 	return f
 }

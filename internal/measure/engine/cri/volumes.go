@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -82,7 +83,7 @@ func (v *volumes) remove() error {
 	}
 	v.tmpfs = left
 	if len(left) == 0 {
-		errs = append(errs, os.RemoveAll(v.dir))
+		errs = append(errs, safepath.RemoveAll(v.dir))
 		v.made = false
 	}
 	return errors.Join(errs...)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -201,7 +202,7 @@ func (e *environment) make(name string) error {
 
 // unmake waits until nothing of a container is left and removes its files.
 func (e *environment) unmake(name string) error {
-	err := errors.Join(sweep(context.Background(), name), os.RemoveAll(e.place(name)))
+	err := errors.Join(sweep(context.Background(), name), safepath.RemoveAll(e.place(name)))
 	if err == nil {
 		err = e.Kit.Ledger.Gone(e.thing(name))
 	}
@@ -238,7 +239,7 @@ func (e *environment) Close(ctx context.Context) error {
 	// A view that is still mounted must keep its directory.
 	err := errors.Join(e.Base.Close(ctx), e.view.Remove())
 	if err == nil {
-		err = os.RemoveAll(e.dir)
+		err = safepath.RemoveAll(e.dir)
 		unlock(e.dir)
 	}
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
@@ -23,7 +24,7 @@ const lockDir = "/run/lxc/lock"
 // above it.
 func unlock(dir string) {
 	at := filepath.Join(lockDir, dir)
-	if os.RemoveAll(at) != nil {
+	if safepath.RemoveAll(at) != nil {
 		return
 	}
 	for at = filepath.Dir(at); len(at) > len(lockDir) && os.Remove(at) == nil; at = filepath.Dir(at) {

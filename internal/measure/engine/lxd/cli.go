@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -37,7 +38,7 @@ func newCommandLine(ctx context.Context, env *environment) (*commandLine, error)
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, &engine.Error{Class: record.HarnessError, Text: "making an empty configuration for the program " + v.client, Err: err}
 	}
-	env.undo = append(env.undo, func(context.Context) error { return os.RemoveAll(home) })
+	env.undo = append(env.undo, func(context.Context) error { return safepath.RemoveAll(home) })
 	base, err := clirun.NewBase(ctx, kit, env.spec, false)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,8 @@ package nerdctl
 import (
 	"context"
 	"fmt"
-	"os"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/wrap"
@@ -52,7 +52,7 @@ func (c *client) clear(ctx context.Context, kit *engine.Kit) error {
 	if err := takeAway(ctx, kit, t); err != nil {
 		return fmt.Errorf("removing the namespace %s from containerd: %w", c.namespace, err)
 	}
-	if err := os.RemoveAll(c.data); err != nil {
+	if err := safepath.RemoveAll(c.data); err != nil {
 		return fmt.Errorf("removing nerdctl's directory: %w", err)
 	}
 	return kit.Ledger.Gone(t)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/filelock"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -87,7 +88,7 @@ func (r *root) remove() error {
 	if err := r.view.Remove(); err != nil {
 		return err
 	}
-	return os.RemoveAll(r.dir)
+	return safepath.RemoveAll(r.dir)
 }
 
 // mop removes what a killed nspawn leaves: its place for mounts that come
@@ -102,7 +103,7 @@ func (r *root) mop(name string, others bool) error {
 	err = errors.Join(err, rerr)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".#") {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, e.Name())))
+			err = errors.Join(err, safepath.RemoveAll(filepath.Join(r.dir, e.Name())))
 		}
 	}
 	return errors.Join(err, unlock(r.lock))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
 )
@@ -76,7 +77,7 @@ func remove(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 	}
 	var errs []error
 	for _, path := range traces(kit, t.Name) {
-		errs = append(errs, os.RemoveAll(path))
+		errs = append(errs, safepath.RemoveAll(path))
 	}
 	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
@@ -44,7 +45,7 @@ func (e *environment) bundle(task engine.Task) (dir string, err error) {
 	}
 	if e.groupBefore() {
 		if err := wrap.MakeNamed(task.Name); err != nil { // the sweep looks for what was made
-			return "", errors.Join(err, os.RemoveAll(dir))
+			return "", errors.Join(err, safepath.RemoveAll(dir))
 		}
 	}
 	return dir, nil
@@ -100,7 +101,7 @@ func (e *environment) after(ctx context.Context, name, dir string, failed bool) 
 	} else if e.groupBefore() { // a runtime need not remove what it has not made
 		errs = append(errs, wrap.RemoveNamed(ctx, e.Kit.Ledger, name))
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := safepath.RemoveAll(dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the bundle: %w", err))
 	}
 	if errors.Join(errs...) == nil { // else the sweep looks once more

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -61,7 +62,7 @@ func (p *program) states(name string) []string {
 func (p *program) dropStates(name string) error {
 	var errs []error
 	for _, dir := range p.states(name) {
-		if err := p.asUser(func() error { return os.RemoveAll(dir) }); err != nil {
+		if err := p.asUser(func() error { return safepath.RemoveAll(dir) }); err != nil {
 			errs = append(errs, fmt.Errorf("removing what crun keeps of a container of the run: %w", err))
 		}
 	}

@@ -3,11 +3,15 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
 )
 
 // Mount is one line of mountinfo, with its octal escapes undone.
@@ -82,6 +86,27 @@ func Below(mounts []*Mount, dirs ...string) []string {
 		}
 	}
 	return points
+}
+
+// MountedBelow gives the mount points at and below a directory, by whatever links the
+// way leads there: the kernel names them without. The directory itself is not looked
+// at: what is mounted there may not answer any more.
+func (d Dir) MountedBelow(dir string) ([]string, error) {
+	mounts, err := d.Mounts(Self)
+	if err != nil {
+		return nil, err
+	}
+	dirs := []string{dir}
+	switch above, err := filepath.EvalSymlinks(filepath.Dir(dir)); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
+	case err != nil:
+		return nil, fmt.Errorf("looking for what is mounted at %s: %w", dir, err)
+	default:
+		if at := filepath.Join(above, filepath.Base(dir)); at != dir {
+			dirs = append(dirs, at)
+		}
+	}
+	return Below(mounts, dirs...), nil
 }
 
 // Under says whether a clean path is dir or lies below it.

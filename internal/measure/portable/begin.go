@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -39,7 +39,7 @@ func (r *run) begin(ctx context.Context) (err error) {
 		return errors.Join(err, r.writer.Close())
 	}
 	r.broken = brokenOff(r.ledger.Left())
-	if err := os.RemoveAll(layersAt(r.Ledgers, r.Run.ID)); err != nil {
+	if err := safepath.RemoveAll(layersAt(r.Ledgers, r.Run.ID)); err != nil {
 		return errors.Join(fmt.Errorf("removing the layers of the earlier part: %w", err), r.writer.Close(), r.ledger.Close())
 	}
 	for _, c := range r.Look.Around.takeAway(ctx, r.Run.ID, r.ledger.Left(), r.ledger.by) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/filelock"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -34,6 +35,11 @@ func (s Surroundings) Clean(ctx context.Context, ledgers string) ([]Cleaned, err
 	if err != nil {
 		return nil, err
 	}
+	if len(paths) > 0 {
+		if err := aloneIn(ledgers); err != nil {
+			return nil, err
+		}
+	}
 	var all []Cleaned
 	var errs []error
 	for _, path := range paths {
@@ -53,6 +59,9 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 		return nil, nil // its run has ended meanwhile
 	case err != nil:
 		return nil, err
+	}
+	if err := alone(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	if err := filelock.TryLock(f); err != nil {
 		_ = f.Close() // only looked at
@@ -79,7 +88,7 @@ func layersOf(ledgers, runID string) []Cleaned {
 	if _, err := os.Lstat(c.Thing.Name); err != nil {
 		return nil
 	}
-	if err := os.RemoveAll(c.Thing.Name); err != nil {
+	if err := safepath.RemoveAll(c.Thing.Name); err != nil {
 		c.Kept = err.Error()
 	}
 	return []Cleaned{c}

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/journal"
+	"plimsoll/internal/common/safepath"
 )
 
 // NewLedger begins a run's ledger in a folder, which is made.
@@ -33,11 +34,17 @@ func openLedger(dir, runID string, flag int) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a place for the ledger: %w", err)
 	}
+	if err := aloneIn(dir); err != nil {
+		return nil, fmt.Errorf("making a place for the ledger: %w", err)
+	}
 	path := filepath.Join(dir, runID+ledgerSuffix)
 	for range ledgerTries {
 		f, err := openOne(path, flag)
 		if err != nil {
 			return nil, fmt.Errorf("beginning the ledger: %w", err)
+		}
+		if err := alone(f); err != nil {
+			return nil, errors.Join(fmt.Errorf("beginning the ledger: %w", err), f.Close())
 		}
 		if err := filelock.TryLock(f); err != nil {
 			if errors.Is(err, filelock.ErrLocked) {
@@ -53,6 +60,34 @@ func openLedger(dir, runID string, flag int) (*Ledger, error) {
 		}
 	}
 	return nil, fmt.Errorf("beginning the ledger: %s is a link, or is taken away each time it is opened", path)
+}
+
+// aloneIn refuses a folder of ledgers that others may lay something into: what a ledger
+// names is removed with the rights and the logins of whoever reads it.
+func aloneIn(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	return believed(dir, info, "chmod go-w "+dir+" if it is yours, or let PLIMSOLL_STATE name a directory of yours")
+}
+
+// alone refuses a ledger that others may have written.
+func alone(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return believed(f.Name(), info, "look into it, and remove it")
+}
+
+func believed(path string, info fs.FileInfo, fix string) error {
+	err := safepath.Alone(path, info)
+	if unsafe, ok := errors.AsType[*safepath.UnsafeError](err); ok {
+		unsafe.Why += ", and what a ledger names is removed with your rights and logins"
+		unsafe.Fix = fix
+	}
+	return err
 }
 
 // openOne opens the file that is there, unless flag is O_EXCL, or makes one: never through

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -134,5 +137,47 @@ func TestCleanLayers(t *testing.T) {
 	}
 	if have, err := os.ReadDir(dir); err != nil || len(have) > 0 {
 		t.Errorf("left are %v, %v", have, err)
+	}
+}
+
+// What others may have written is not believed: neither is anything removed by it, nor does
+// a run begin beside it. It stays for whoever looks.
+func TestLedgerOfOthers(t *testing.T) {
+	const nobody = 65534
+	var s Surroundings // nobody is asked
+	for name, lay := range map[string]func(dir, path string) error{
+		"in a folder that others may write to": func(dir, _ string) error { return os.Chmod(dir, 0o777) },
+		"that others may write to":             func(_, path string) error { return os.Chmod(path, 0o666) },
+		"with a second name":                   func(_, path string) error { return os.Link(path, path+".more") },
+		"another user's":                       func(_, path string) error { return os.Chown(path, nobody, nobody) },
+		"in another user's folder":             func(dir, _ string) error { return os.Chown(dir, nobody, nobody) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(name, "another user's") && os.Geteuid() != 0 {
+				t.Skip("only root can give a file away")
+			}
+			if runtime.GOOS == "windows" {
+				t.Skip("owners and modes are known on Unix only")
+			}
+			dir := t.TempDir()
+			path := filepath.Join(dir, "abcd1234"+ledgerSuffix)
+			require.NoError(t, os.WriteFile(path, []byte(`{"thing":{"kind":"tag","name":"localhost:1/precious:1@sha256:00"}}`+"\n"), 0o600))
+			require.NoError(t, lay(dir, path))
+			all, err := s.Clean(t.Context(), dir)
+			if unsafe, ok := errors.AsType[*safepath.UnsafeError](err); len(all) > 0 || !ok || unsafe.Fix == "" {
+				t.Errorf("a clean-up gives %v, %v", all, err)
+			}
+			if _, err := ResumeLedger(dir, "abcd1234"); err == nil {
+				t.Error("a run goes on with it")
+			}
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("it is gone: %v", err)
+			}
+			if strings.Contains(name, "folder") {
+				if _, err := NewLedger(dir, "efgh5678"); err == nil {
+					t.Error("a run begins there")
+				}
+			}
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/image"
 )
 
@@ -61,7 +62,7 @@ func newSource(dir, pullFrom string) (s *source, err error) {
 		s.repo, err = repository(pullFrom)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, safepath.RemoveAll(dir))
 	}
 	return s, nil
 }
@@ -71,7 +72,7 @@ func (s *source) close() error {
 	if s.registry != nil {
 		err = s.registry.Close()
 	}
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return errors.Join(err, safepath.RemoveAll(s.dir))
 }
 
 // where is what a record says of it.

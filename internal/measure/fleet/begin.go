@@ -179,7 +179,7 @@ func (h *Host) Clean(ctx context.Context, all bool) (lines []string, err error) 
 		`if [ -x "$d/` + programName + `" ] || [ -e "$d/` + processName + `" ]; then "$base/$d/` + programName + `" ` + FarCommand + ` ` + VerbClean + ` "$base/$d"` + more + ` || status=1; ` +
 		`else rm -rf "$d" && echo "removed $base/$d" || status=1; fi; fi; done; cd .. && rmdir hosts 2>/dev/null && cd .. && rmdir plimsoll 2>/dev/null; exit $status`
 	out, err := h.run(ctx, cleanLimit, nil, text)
-	_, done, _ := strings.Cut(string(out.Stdout), marker+"\n") // a login may print something before
+	done, _ := answered(out)
 	for line := range strings.Lines(done) {
 		lines = append(lines, harmless.Text(strings.TrimRight(line, "\n")))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -28,7 +29,7 @@ func (h *Here) MakeState() error {
 		err = os.WriteFile(filepath.Join(dir, ledgerName), []byte(h.ID()+"\n"), 0o600)
 	}
 	if err != nil { // without its ledger nobody could tell later whose it is
-		_ = os.RemoveAll(dir) // it was made just now
+		_ = safepath.RemoveAll(dir) // it was made just now
 	}
 	return err
 }
@@ -115,7 +116,7 @@ func removeTree(dir string) error {
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(dir)
+	return safepath.RemoveAll(dir)
 }
 
 // mountedBelow lists where something is mounted in a folder.

@@ -29,6 +29,12 @@ type Found struct {
 // marker begins the answer: what a login prints comes before it.
 const marker = "plimsoll-found"
 
+// answered is what a host has printed behind the marker.
+func answered(out child.Output) (rest string, found bool) {
+	_, rest, found = strings.Cut(string(out.Stdout), marker+"\n")
+	return rest, found
+}
+
 // askWhat makes the folder of all runs, and says where it is.
 const askWhat = `echo ` + marker + `; mkdir -p "$base" && cd "$base" || exit 1; uname -s; uname -m; id -u; id -un; pwd; ` +
 	`df -Pk . | tail -n 1; `
@@ -43,7 +49,7 @@ func (h *Host) Probe(ctx context.Context) (*Found, error) {
 		}
 		return nil, h.unfit(out, err)
 	}
-	_, rest, found := strings.Cut(string(out.Stdout), marker+"\n")
+	rest, found := answered(out)
 	lines := strings.Split(strings.TrimRight(rest, "\n"), "\n")
 	if !found || len(lines) < 6 {
 		return nil, &Error{Host: h.Name, What: "its shell answers something else than it was asked: " + harmless.Text(lastLine(string(out.Stdout)))}
@@ -69,8 +75,9 @@ func (h *Host) unfit(out child.Output, err error) error {
 	if !errors.As(failed, &e) || e.Lost || e.Advice != "" {
 		return failed
 	}
-	switch said := string(out.Stdout); {
-	case strings.Contains(said, marker+"\n"):
+	said := string(out.Stdout)
+	switch _, found := answered(out); {
+	case found:
 		e.What = "no folder for the run can be made there: " + lastLine(string(out.Stderr))
 		e.Advice = "let the user's home, or what XDG_CACHE_HOME names there, be one that can be written"
 	case lastLine(said) != "":

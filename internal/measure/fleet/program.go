@@ -122,7 +122,7 @@ func (h *Host) Version(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", h.unstarted(h.failed("starting the program", out, err), out)
 	}
-	_, said, _ := strings.Cut(string(out.Stdout), marker+"\n")
+	said, _ := answered(out)
 	return strings.TrimSpace(said), nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 )
 
@@ -55,7 +56,7 @@ func NewSSH(look func(string) (string, error), runtimeDir string) (*SSH, error) 
 }
 
 // Close removes the folder. The connections were closed by their hosts.
-func (s *SSH) Close() error { return os.RemoveAll(s.Dir) }
+func (s *SSH) Close() error { return safepath.RemoveAll(s.Dir) }
 
 // Host is a host that is reached by ssh, over one connection.
 type Host struct {

@@ -96,7 +96,7 @@ func (t *turn) lock(m Machine, p, study string) error {
 		return fmt.Errorf("taking the machine's turn to measure: %w", err)
 	}
 	defer dir.Close()
-	if dir.Owner() != os.Geteuid() || dir.Shared() {
+	if !dir.OursAlone() {
 		return fmt.Errorf("taking the machine's turn to measure: %s is not ours alone; set XDG_RUNTIME_DIR to a directory of yours", dir.Path())
 	}
 	if p == systemLock { // whatever the umask: users look whether root measures

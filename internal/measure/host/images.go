@@ -39,7 +39,7 @@ func imageTurn(ctx context.Context, engine string, root bool, getenv func(string
 		return nobody, nil //nolint:nilerr // as above
 	}
 	defer dir.Close()
-	if dir.Owner() != os.Geteuid() || dir.Shared() {
+	if !dir.OursAlone() {
 		return nobody, nil
 	}
 	f, err := dir.OpenFile("images-"+engine, os.O_RDWR|os.O_CREATE, 0o600)

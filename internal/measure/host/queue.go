@@ -195,7 +195,7 @@ func (q *Queue) locked(do func(dir *safepath.Dir, places []string) error) error 
 			return err
 		}
 		defer dir.Close()
-		if dir.Owner() != os.Geteuid() || dir.Shared() {
+		if !dir.OursAlone() {
 			return fmt.Errorf("%s is not ours alone", dir.Path())
 		}
 		f, err := dir.OpenFile(queueDoor, os.O_RDWR|os.O_CREATE, 0o600)

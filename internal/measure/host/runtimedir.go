@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"plimsoll/internal/common/safepath"
 )
 
 // RuntimeDir gives the runtime directory that the environment names, where it is there
@@ -25,8 +25,8 @@ func RuntimeDir(getenv func(string) string) string {
 
 // oursAlone says whether a directory is there, and nobody else may write to it.
 func oursAlone(dir string) bool {
-	var st unix.Stat_t
-	return unix.Lstat(dir, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && int(st.Uid) == os.Geteuid() && st.Mode&0o022 == 0
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && safepath.Alone(dir, info) == nil
 }
 
 // userLock is where an ordinary user's lock lies. A home may be shared between

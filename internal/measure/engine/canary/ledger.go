@@ -44,7 +44,7 @@ func openLedgers() (*safepath.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dir.Owner() != os.Geteuid() || dir.Shared() {
+	if !dir.OursAlone() {
 		return nil, errors.Join(fmt.Errorf("%s is not ours alone", path), dir.Close())
 	}
 	return dir, nil

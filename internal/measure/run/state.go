@@ -3,10 +3,12 @@ package run
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,8 +62,19 @@ func (s State) Images() string { return filepath.Join(s.Dir, "images") }
 // RunDir is the folder of one run under way.
 func (s State) RunDir(id string) string { return filepath.Join(s.Dir, "runs", id) }
 
-// claiming begins the name of a folder that is being claimed.
+// claiming begins the name of a folder that is being claimed, and claimOf gives it whole.
+// Before the proof is in it only its name says on which host: a state directory may be
+// shared, and the machine's lock holds nobody off on another one.
 const claiming = ".claim-"
+
+func claimOf(id string, at origin) string { return claiming + id + "." + hostTag(at) }
+
+// hostTag tells hosts apart in the name of a file.
+func hostTag(at origin) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(at.Host)) // never fails
+	return strconv.FormatUint(h.Sum64(), 36)
+}
 
 // home opens the state directory and makes what is missing. As root each
 // directory on the way is root's or the caller's, and no link of others' is
@@ -170,7 +183,7 @@ func (s State) claim(runs *safepath.Dir, id, output string, user *engine.User) e
 	fresh := errors.Is(err, fs.ErrNotExist)
 	var dir *safepath.Dir
 	if fresh {
-		name = claiming + id
+		name = claimOf(id, now)
 		if err := unclaim(runs, name); err != nil {
 			return err
 		}
@@ -353,8 +366,8 @@ func (s State) Live(id string) bool {
 	return err == nil && o.fate(here()) != gone
 }
 
-// tidy removes what kills have left of claims. The machine's lock is held, so
-// that nobody is claiming.
+// tidy removes what kills have left of claims on this host, where the machine's lock is
+// held, so that nobody is claiming.
 func (s State) tidy() error {
 	runs, err := s.runs(false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -369,9 +382,28 @@ func (s State) tidy() error {
 		return fmt.Errorf("tidying the runs' folders: %w", err)
 	}
 	for _, e := range entries {
-		if id, ok := strings.CutPrefix(e.Name(), claiming); ok && record.IsRunID(id) {
+		if brokenOff(runs, e.Name(), here()) {
 			_ = unclaim(runs, e.Name()) // what is somebody's stays
 		}
 	}
 	return nil
+}
+
+// brokenOff says whether a name is of a claim that nobody will finish. Earlier versions'
+// names do not say on which host: of those only one with a proof can be.
+func brokenOff(runs *safepath.Dir, name string, now origin) bool {
+	rest, is := strings.CutPrefix(name, claiming)
+	id, host, named := strings.Cut(rest, ".")
+	if !is || !record.IsRunID(id) || named && host != hostTag(now) {
+		return false
+	}
+	dir, err := runs.Sub(name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	if o, err := ownerOf(dir, id); err == nil {
+		return o.fate(now) == gone
+	}
+	return named
 }

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -102,7 +103,7 @@ func TestClaim(t *testing.T) {
 	// What a kill in the middle of a claim leaves.
 	runs, err := s.runs(true)
 	require.NoError(t, err)
-	torn, err := runs.Mkdir(claiming+"abcd1234", 0o700)
+	torn, err := runs.Mkdir(claimOf("abcd1234", here()), 0o700)
 	require.NoError(t, err)
 	f, _, err := torn.Temp(ownerFile, 0o644)
 	require.NoError(t, err)
@@ -189,4 +190,56 @@ func TestForeignFolders(t *testing.T) {
 			t.Errorf("a user's %s is gone", p)
 		}
 	}
+}
+
+// TestTidyBesideOthers: in a state directory that hosts share, what another one is
+// claiming stays, also before its proof is there.
+func TestTidyBesideOthers(t *testing.T) {
+	us, err := proc.Here.Stat(os.Getpid())
+	require.NoError(t, err)
+	now := here()
+	node := origin{Boot: "x", PIDs: now.PIDs, Host: "node1"}
+	const id = "abcd1234"
+	for _, c := range []struct {
+		what, name string
+		proof      *Owner // nil: torn
+		stays      bool
+	}{
+		{"ours, torn", claimOf(id, now), nil, false},
+		{"ours, of a process that has ended", claimOf(id, now), &Owner{PID: 1, Start: "x", origin: now}, false},
+		{"ours, going on", claimOf(id, now), &Owner{PID: os.Getpid(), Start: us.StartText(), origin: now}, true},
+		{"another host's, torn", claimOf(id, node), nil, true},
+		{"another host's", claimOf(id, node), &Owner{PID: 1, Start: "x", origin: node}, true},
+		{"an earlier version's, torn", claiming + id, nil, true},
+		{"an earlier version's, of another host", claiming + id, &Owner{PID: 1, Start: "x", origin: node}, true},
+		{"an earlier version's, of a process that has ended here", claiming + id, &Owner{PID: 1, Start: "x", origin: now}, false},
+	} {
+		s := State{t.TempDir()}
+		dir := filepath.Join(s.Dir, "runs", c.name)
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		if c.proof != nil {
+			c.proof.RunID = id
+			b, err := json.Marshal(c.proof)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ownerFile), b, 0o644))
+		}
+		require.NoError(t, s.tidy())
+		if _, err := os.Lstat(dir); (err == nil) != c.stays {
+			t.Errorf("%s: it stays: %v, want %v", c.what, err == nil, c.stays)
+		}
+	}
+	// Of two hosts that claim one run the second is refused.
+	s := State{t.TempDir()}
+	_, err = s.Claim(id, "", nil)
+	require.NoError(t, err)
+	runs, err := s.runs(false)
+	require.NoError(t, err)
+	defer runs.Close()
+	second, err := runs.Mkdir(claimOf(id, node), 0o700)
+	require.NoError(t, err)
+	second.Close()
+	if err := runs.Rename(claimOf(id, node), id); err == nil {
+		t.Error("a claim took the folder of another")
+	}
+	require.NoError(t, s.Release(id))
 }

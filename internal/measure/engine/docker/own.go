@@ -37,6 +37,7 @@ type ownDaemon struct {
 	given  *given.Configuration // by a build; nil: none can be
 
 	switched switchedOff
+	without  map[string]string // facts of what it has not of the user's
 }
 
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
@@ -44,6 +45,7 @@ func (o *ownDaemon) host() string { return "unix://" + o.socket }
 func (o *ownDaemon) facts() map[string]string {
 	f := map[string]string{"daemon": private.Fact, "registry": relayed}
 	maps.Copy(f, o.switched.facts())
+	maps.Copy(f, o.without)
 	if o.given != nil {
 		maps.Copy(f, o.given.Facts(configuredBy, given.ByProcess))
 	}
@@ -249,6 +251,7 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 	if w.rootless {
 		return o, e.startRootless(ctx, kit, w, o)
 	}
+	o.without = notTakenOver(info)
 	env := w.env
 	if w.given != nil {
 		env = slices.Concat(env, w.given.Variables)
@@ -286,6 +289,9 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 		}
 		if w.storage == "overlayfs" || w.storage == "native" {
 			config["features"] = map[string]bool{"containerd-snapshotter": true}
+		}
+		if err := takeOver(info, config, dir); err != nil {
+			return nil, err
 		}
 		w.switched.configure(config)
 		o.overlay(config)

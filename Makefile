@@ -215,7 +215,7 @@ test-race: $(SUM) ## the race detector's half of make unit, as CI runs it: what 
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 unit-rest:
-	@$(GO) test $(UNIT) ./internal/understand/report ./internal/cli ./internal/understand/view ./internal/dist $$($(GO) list ./... | grep -vxF "$$($(GO) list $(filter-out $(SIMULATE),$(RACE)))")
+	@$(GO) test $(UNIT) ./internal/understand/report ./internal/cli ./internal/understand/view ./internal/dist $$($(GO) list -find ./... | grep -vxF "$$($(GO) list -find $(filter-out $(SIMULATE),$(RACE)))")
 
 test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
 	@[ -n "$(filter $(ENGINE),$(ADAPTERS))" ] || { echo "$(if $(ENGINE),there is no adapter $(ENGINE): make test-engine ENGINE=NAME,say which: make test-engine ENGINE=NAME) with one of $(ADAPTERS)"; exit 2; }

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -68,47 +67,19 @@ func uses(fset *token.FileSet, file *ast.File, of map[string][]string) []string 
 // A program on somebody's PATH may hang, and its child may hold the pipe: every
 // program is started by the one package that knows what to do then.
 func TestProgramsAreStartedByOneDoor(t *testing.T) {
-	const root = "../.."
 	used := map[string]bool{}
-	files := 0
-	for _, top := range []string{"internal", "cmd"} {
-		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata") {
-				return fs.SkipDir
-			}
-			if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return nil
-			}
-			files++
-			fset := token.NewFileSet()
-			file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			rel, err := filepath.Rel(root, path)
-			if err != nil {
-				return err
-			}
-			if importsTesting(file) {
-				return nil // what only tests use
-			}
-			found := starts(fset, file)
-			if len(found) > 0 && ownDoor[rel] != "" {
-				used[rel] = true
-				return nil
-			}
-			for _, f := range found {
-				t.Errorf("%s: start it by the package child, which ends it with all that it has started", f)
-			}
-			return nil
-		})
-		require.NoError(t, err)
-	}
-	if files < 100 {
-		t.Fatalf("%d files were read: the test looks in the wrong place", files)
+	for _, src := range sources(t) {
+		if importsTesting(src.file) {
+			continue // what only tests use
+		}
+		found := starts(src.fset, src.file)
+		if len(found) > 0 && ownDoor[src.path] != "" {
+			used[src.path] = true
+			continue
+		}
+		for _, f := range found {
+			t.Errorf("%s: start it by the package child, which ends it with all that it has started", f)
+		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(ownDoor)) {
 		if !used[f] {

@@ -40,7 +40,7 @@ func after() recordtest.Spec {
 
 func changes(t testing.TB, o compare.Options) *compare.Changes {
 	t.Helper()
-	a, b := result(t, before()), result(t, after())
+	a, b := fresh(t, before()), fresh(t, after())
 	b.Run.Host.Kernel, b.Run.ID = "6.12.0", "4e5f6a7b"
 	b.Audit.Environments[3].Configuration["version"] = "1.3.0"
 	c, err := compare.Between(a, b, o)
@@ -134,7 +134,7 @@ func TestChangesHostileNames(t *testing.T) {
 // A command of the user's own is shown by its words in every format for people, and
 // by its id in those for programs.
 func TestChangesOfACommand(t *testing.T) {
-	a, b := result(t, before()), result(t, after())
+	a, b := fresh(t, before()), fresh(t, after())
 	id := a.Workloads[0].ID
 	a.Run.Command, b.Run.Command = "sort -R 'my file'", "sort -R 'my file'"
 	c, err := compare.Between(a, b, compare.Options{})

@@ -43,7 +43,11 @@ func past(t testing.TB, o history.Options) *history.Histories {
 		if i == 2 || i == 12 {
 			s.Envs = s.Envs[:5]
 		}
-		r := result(t, s)
+		of := result
+		if i >= 8 || i == 5 { // changed below
+			of = fresh
+		}
+		r := of(t, s)
 		if i >= 8 {
 			r.Audit.Environments[3].Configuration["version"] = "1.3.0"
 		}

@@ -43,7 +43,7 @@ func kinds(t *testing.T) []kind {
 		})
 	}
 	whole := func(*Options) {}
-	typical := result(t, recordtest.Typical())
+	typical := fresh(t, recordtest.Typical())
 	typical.Features = someFeatures()
 	view("result", typical, whole)
 	view("result of sizes and rates", result(t, pull()), whole)

@@ -16,20 +16,12 @@ import (
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/audit"
-	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/analyze/factors"
 )
 
 // opener is a synthetic run.
 type opener interface {
 	Open(tb testing.TB) *record.Reader
-}
-
-func result(t testing.TB, s opener) *analyze.Result {
-	t.Helper()
-	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
-	require.NoError(t, err)
-	return res
 }
 
 func render(t testing.TB, format string, res *analyze.Result, opts Options) string {
@@ -190,7 +182,7 @@ func TestHostileFactors(t *testing.T) {
 	s.Envs[2].Levels = map[string]string{evil: evil}
 	s.Workloads[2].Title, s.Workloads[0].Params = evil, map[string]string{evil: evil}
 	s.Envs[3].FailEvery, s.Envs[3].Class = 1, record.Crash
-	res := result(t, s)
+	res := fresh(t, s)
 	for i := range res.Workloads {
 		res.Workloads[i].Counts[3].Classes[0].Text = evil
 	}
@@ -252,7 +244,7 @@ func TestHostile(t *testing.T) {
 	s.Excluded[0].Fix = evil
 	s.Residue = []string{evil}
 	s.Name = evil
-	res := result(t, s)
+	res := fresh(t, s)
 	for i := range res.Workloads[0].Counts {
 		for k := range res.Workloads[0].Counts[i].Classes {
 			res.Workloads[0].Counts[i].Classes[k].Text = evil

@@ -117,7 +117,7 @@ func insideOf(e *recordtest.Env) record.Inside {
 
 func screenResult(t *testing.T, s opener) *analyze.Result {
 	t.Helper()
-	res := result(t, s)
+	res := fresh(t, s)
 	res.Run.Host.CPUs = 2
 	res.Run.Finished = res.Run.Started.Add(41 * time.Second)
 	return res
@@ -175,7 +175,7 @@ func TestScreenFits(t *testing.T) {
 			}
 		}
 	}
-	res := result(t, small())
+	res := fresh(t, small())
 	long := "sh -c '" + strings.Repeat("true;  ", 100) + "echo a'"
 	res.Run.Repeat = "plimsoll run 'a study of mine.yaml' --engine docker,podman --until 2% --seed 12 -- " + long
 	want := "run|a study of mine.yaml|--engine|docker,podman|--until|2%|--seed|12|--|sh|-c|" + long[7:len(long)-1] + "|"

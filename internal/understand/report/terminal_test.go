@@ -124,7 +124,7 @@ func TestLeftOut(t *testing.T) {
 
 // The feature table that lies beside a record is part of its report.
 func TestReportWithFeatures(t *testing.T) {
-	res := result(t, recordtest.Typical())
+	res := fresh(t, recordtest.Typical())
 	res.Features = someFeatures()
 	for format, want := range map[string][]string{
 		"text":     {featuresHead(res.Features), "part [yes]"},

@@ -1,4 +1,4 @@
-package house
+package catalogue
 
 import (
 	"fmt"
@@ -15,7 +15,6 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/catalogue"
 )
 
 // engineFolders are where engines and runtimes may be named: their adapters, and
@@ -65,7 +64,7 @@ func engineNames() []string {
 			}
 		}
 	}
-	for _, e := range catalogue.All() {
+	for _, e := range All() {
 		info := e.Info()
 		if info.Baseline || info.Simulated { // these are Plimsoll's own
 			continue
@@ -142,9 +141,9 @@ func TestEnginesAreNamedInTheirFolders(t *testing.T) {
 	names := wordOf(engineNames())
 	used := map[string]bool{}
 	files := 0
-	for _, root := range []string{"../../internal", "../../cmd"} {
+	for _, root := range []string{"../../../../internal", "../../../../cmd"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-			file := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
+			file := filepath.ToSlash(strings.TrimPrefix(path, "../../../../"))
 			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || inEngineFolder(file) {
 				return err
 			}

@@ -1,6 +1,7 @@
 package house
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,13 +16,14 @@ import (
 // placeholders stand for an address that Plimsoll does not have yet, each in
 // one file, which says so.
 var placeholders = []struct {
+	word string // that all of them have: it is found sooner
 	what *regexp.Regexp
 	in   string
 	says string // in that file's text
 }{
-	{regexp.MustCompile(`\bOWNER\b`), "docs/ci.md", "`OWNER/plimsoll` stands for"},
-	{regexp.MustCompile(`example\.(org|com|net)/plimsoll`), "docs/ci.md", "`https://example.org/plimsoll/releases` for"},
-	{regexp.MustCompile(`<plimsoll@localhost>`), "Makefile", "it has no public address yet"},
+	{"OWNER", regexp.MustCompile(`\bOWNER\b`), "docs/ci.md", "`OWNER/plimsoll` stands for"},
+	{"/plimsoll", regexp.MustCompile(`example\.(org|com|net)/plimsoll`), "docs/ci.md", "`https://example.org/plimsoll/releases` for"},
+	{"<plimsoll@localhost>", regexp.MustCompile(`<plimsoll@localhost>`), "Makefile", "it has no public address yet"},
 }
 
 // Whoever publishes Plimsoll finds what is to be replaced in the files that are
@@ -44,7 +46,7 @@ func TestPlaceholders(t *testing.T) {
 			return err
 		}
 		for _, p := range placeholders {
-			if !p.what.Match(data) {
+			if !bytes.Contains(data, []byte(p.word)) || !p.what.Match(data) {
 				continue
 			}
 			found[p.what.String()]++

@@ -93,12 +93,20 @@ func levelOf(e *record.Environment, factor string) string {
 type chooser struct {
 	test *record.ClaimTest
 	a, b []*record.Environment // the two sides
+	// levels are what levelsOf gave for them: each pair asks again.
+	levels map[asked][]string
+}
+
+// asked is a side, and what is asked of it.
+type asked struct {
+	b              bool // the second one
+	engine, factor string
 }
 
 // newChooser finds the two sides in a run. With a baseline or without another
 // environment the second is empty.
 func newChooser(r *analyze.Result, t *record.ClaimTest) *chooser {
-	c := &chooser{test: t}
+	c := &chooser{test: t, levels: map[asked][]string{}}
 	for i := range r.Environments {
 		e := &r.Environments[i]
 		if matchesEnv(t.Of, e) {
@@ -131,11 +139,25 @@ func (c *chooser) pairs(a, b *record.Environment) bool {
 		if f == t.Vary || t.Vary == "" && !slices.Equal(t.Of[f], t.To[f]) {
 			continue
 		}
-		if levelOf(a, f) != levelOf(b, f) && shared(levelsOf(c.a, a.Engine, f), levelsOf(c.b, b.Engine, f)) {
+		if levelOf(a, f) != levelOf(b, f) && shared(c.levelsOf(asked{false, a.Engine, f}), c.levelsOf(asked{true, b.Engine, f})) {
 			return false
 		}
 	}
 	return true
+}
+
+// levelsOf are those of one side, found once.
+func (c *chooser) levelsOf(of asked) []string {
+	l, ok := c.levels[of]
+	if !ok {
+		side := c.a
+		if of.b {
+			side = c.b
+		}
+		l = levelsOf(side, of.engine, of.factor)
+		c.levels[of] = l
+	}
+	return l
 }
 
 // levelsOf are those that a factor has on one side: among an engine's

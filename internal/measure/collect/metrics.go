@@ -57,7 +57,7 @@ var summaries = append([]summary{
 	sum("host-cpu", "ns", "CPU, host", "CPU time of the whole machine, all processors together", grown, "host-user", "host-system"),
 	sum("host-steal", "ns", "stolen", "time that the hypervisor took, all processors together", grown, "host-steal"),
 	sum("host-switches", "count", "switches, host", "context switches of the whole machine", grown, "host-switches"),
-	sum("host-memory", "bytes", "memory, host", "by how much the memory that is available sank below where it was at the request", sunk, "host-available"),
+	sum("host-memory", "bytes", "memory, host", "by how much the memory that is available sank below where it was at the request, by /proc/meminfo: since Linux 6.7 what a processor's own list of free pages gives, up to an eighth of a zone, is not seen there", sunk, "host-available"),
 	sum("host-block-read", "bytes", "disk read, host", "read from the machine's disks", grown, "host-block-read"),
 	sum("host-block-written", "bytes", "disk written, host", "written to the machine's disks", grown, "host-block-written"),
 	sum("host-received", "bytes", "received, host", "received by the machine's network interfaces", grown, "host-received"),

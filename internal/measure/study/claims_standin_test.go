@@ -116,6 +116,37 @@ func TestDifferencesAreTold(t *testing.T) {
 	}
 }
 
+// A server that is asked from its own container is another thing than one that is asked
+// from elsewhere: a claim on either says which it is.
+func TestClaimsNameTheirTopology(t *testing.T) {
+	cat := market()
+	asked := 0
+	for _, claims := range bundledClaims(t) {
+		for _, c := range claims {
+			for _, test := range c.Tests {
+				for _, w := range test.Workload.Names {
+					var words []string
+					switch {
+					case strings.HasSuffix(w, "-loopback"):
+						words = []string{"loopback"}
+					case cat.workload(w+"-loopback") != nil:
+						words = []string{"between two", "another container"}
+					default:
+						continue
+					}
+					asked++
+					if !slices.ContainsFunc(words, func(s string) bool { return strings.Contains(c.Says, s) }) {
+						t.Errorf("%s is tested by %s and says %q, expected %q in it", c.ID, w, c.Says, words)
+					}
+				}
+			}
+		}
+	}
+	if asked < 6 {
+		t.Errorf("%d tests are of a server and its client", asked)
+	}
+}
+
 // named takes an id of these tests apart.
 func named(id string) (name string, params map[string][]string) {
 	parts := strings.Split(id, "/")

@@ -216,7 +216,7 @@ func killed(t *testing.T) *engine.Kit {
 	file := t.TempDir() + "/ledger"
 	top, _, _ := strings.Cut(t.Name(), "/")
 	cmd := exec.Command(os.Args[0], "-test.run=^"+top+"$")
-	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_DYING="+file)
+	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_DYING="+file, "TMPDIR="+t.TempDir()) // it clears nothing away
 	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("it was not killed: %v\n%s", err, out)
 	}

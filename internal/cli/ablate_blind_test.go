@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -131,7 +132,7 @@ func costsAlone(t *testing.T, like World, e engine.Engine, asked ...string) map[
 		t.Fatal(err)
 	}
 	costs := map[string]*sample.Estimate{}
-	for _, s := range x[0].Steps {
+	for _, s := range slices.Concat(x[0].Steps, x[0].Added) {
 		costs[s.Mechanism] = s.Alone
 	}
 	return costs

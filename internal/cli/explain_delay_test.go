@@ -138,12 +138,17 @@ func finds(t *testing.T, state string, like World, e engine.Engine, env []string
 	t.Error(why)
 }
 
-// explained explains an environment, of six starts where it names no other number.
+// explained explains an environment, or a command after --, of six starts where it names
+// no other number; e is the environment's engine.
 func explained(t *testing.T, state string, like World, e engine.Engine, env []string) *timeline.Explanation {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := append([]string{"explain", "--starts", "6", "--format", "json", "--progress", "none", "--wait"}, env...)
-	w := within(offline(state, []engine.Engine{e}, &out, &errs, args...), like)
+	var engines []engine.Engine
+	if e != nil {
+		engines = append(engines, e)
+	}
+	w := within(offline(state, engines, &out, &errs, args...), like)
 	if status := Main(w); status != int(Done) {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}

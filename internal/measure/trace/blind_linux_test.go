@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -31,9 +30,6 @@ type blind struct {
 	// the like by itself.
 	step, cause string
 	too         bool
-	// seldom: Go wakes now one of a program's threads and now another, of which one leads
-	// past the step, every second time: a third of the starts is enough.
-	seldom bool
 }
 
 // found follows starts, and compares what is found with the work's own stopwatch in the
@@ -68,10 +64,6 @@ func (b blind) missed(t *testing.T, r *Recorder) string {
 	slices.Sort(off)
 	slices.Sort(truth)
 	d, size := stats.Median(off), stats.Median(truth)
-	if b.seldom {
-		near := slices.SortedFunc(slices.Values(off), func(p, q float64) int { return cmp.Compare(math.Abs(p), math.Abs(q)) })
-		d = near[(len(near)-1)/3]
-	}
 	found := fmt.Sprintf("%s: %q took %.2f ms, and %+.2f ms are found more (%.2f to %.2f)", b.step, b.cause, size/1e6, d/1e6, off[0]/1e6, off[len(off)-1]/1e6)
 	if elsewhere /= float64(len(all)); math.Abs(d) > size/10 || elsewhere > size/10 && !b.too {
 		return fmt.Sprintf("%s, %.2f ms elsewhere:\n%s", found, elsewhere/1e6, outline(whole.Tree, 0))
@@ -175,7 +167,7 @@ func inSteps(t *testing.T, runtime, bundle string) []string {
 func TestFindsLogDriver(t *testing.T) {
 	r, log := recorder(t), filepath.Join(t.TempDir(), "log")
 	logger := put(t, t.TempDir(), "slow-logger", job{Log: log, NS: 20e6})
-	b := blind{starts: 6, argv: ctrtest.Start(t, "--log-uri", "binary://"+logger), log: log, step: "slow-logger", cause: "a pause that it makes itself", seldom: true}
+	b := blind{starts: 6, argv: ctrtest.Start(t, "--log-uri", "binary://"+logger), log: log, step: "slow-logger", cause: "a pause that it makes itself"}
 	b.found(t, r)
 }
 

@@ -63,14 +63,20 @@ func (k *structures) interrupted() asm.Instructions {
 var (
 	soft = []string{"handle_softirqs", "__do_softirq", "do_softirq", "run_ksoftirqd"}
 	hard = []string{"sysvec_", "asm_sysvec_", "common_interrupt", "asm_common_interrupt", "handle_irq_event"}
+	// back are those of a thread on its way back from an interrupt, where it takes its
+	// signals, and ends of them: that is its own doing.
+	back = []string{"do_exit", "arch_do_signal_or_restart", "exit_to_user_mode_loop"}
 )
 
 // interrupting says by the functions of a stack, the innermost first, whether it is one
 // of an interrupt, and of a soft one.
 func interrupting(stack []string) (interrupt, softly bool) {
 	for _, f := range stack {
-		if slices.Contains(soft, f) {
+		switch {
+		case slices.Contains(soft, f):
 			return true, true
+		case slices.Contains(back, f):
+			return false, false
 		}
 		if slices.ContainsFunc(hard, func(h string) bool { return strings.HasPrefix(f, h) }) {
 			return true, false

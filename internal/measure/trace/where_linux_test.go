@@ -210,12 +210,13 @@ func TestSwitchesLost(t *testing.T) {
 func TestInterrupting(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		"": {false, false},
-		"try_to_wake_up pipe_write vfs_write do_syscall_64":                                                      {false, false},
-		"try_to_wake_up hrtimer_wakeup __hrtimer_run_queues __sysvec_apic_timer_interrupt sysvec_apic_timer":     {true, false},
-		"try_to_wake_up tcp_rcv_established net_rx_action handle_softirqs __irq_exit_rcu sysvec_call_function":   {true, true},
-		"try_to_wake_up hrtimer_wakeup sysvec_apic_timer_interrupt asm_sysvec_apic_timer handle_softirqs":        {true, false},
-		"try_to_wake_up sock_def_readable tcp_rcv_established net_rx_action handle_softirqs do_softirq tcp_push": {true, true},
-		"try_to_wake_up rwsem_wake up_read do_user_addr_fault exc_page_fault asm_exc_page_fault":                 {false, false},
+		"try_to_wake_up pipe_write vfs_write do_syscall_64":                                                                                        {false, false},
+		"try_to_wake_up hrtimer_wakeup __hrtimer_run_queues __sysvec_apic_timer_interrupt sysvec_apic_timer":                                       {true, false},
+		"try_to_wake_up tcp_rcv_established net_rx_action handle_softirqs __irq_exit_rcu sysvec_call_function":                                     {true, true},
+		"try_to_wake_up hrtimer_wakeup sysvec_apic_timer_interrupt asm_sysvec_apic_timer handle_softirqs":                                          {true, false},
+		"try_to_wake_up sock_def_readable tcp_rcv_established net_rx_action handle_softirqs do_softirq tcp_push":                                   {true, true},
+		"try_to_wake_up child_wait_callback do_notify_parent do_exit do_group_exit get_signal arch_do_signal_or_restart asm_sysvec_reschedule_ipi": {false, false},
+		"try_to_wake_up rwsem_wake up_read do_user_addr_fault exc_page_fault asm_exc_page_fault":                                                   {false, false},
 	} {
 		interrupt, softly := interrupting(strings.Fields(text))
 		if [2]bool{interrupt, softly} != want {

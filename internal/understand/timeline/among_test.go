@@ -72,3 +72,25 @@ func TestALockIsNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftBeforeItsEnd: the way leads to a server's thread that another one of the server's
+// wakes only later, and leaves it before. What was waited for until there is the helper
+// that the server had asked, and not that other thread.
+func TestLeftBeforeItsEnd(t *testing.T) {
+	s := newTale(1000, 1, 1, 3, 4, 5, 6, 7)
+	s.Frames[0] = "do_epoll_wait"
+	s.Threads[2].Process = 3        // threads 3 and 4 are the server's,
+	s.Threads[5].Process = 6        // 6 and 7 the daemon's
+	s.waits(6, -100, 1, 1, 50, 60)  // which takes the request,
+	s.waits(4, -90, 1, 6, 65, 70)   // asks the server,
+	s.waits(5, -90, 2, 4, 80, 85)   // and that one the helper,
+	s.waits(3, -80, 1, 5, 700, 710) // which answers thread 3
+	s.waits(4, 90, 4, 3, 720, 725)  // that wakes thread 4
+	s.waits(7, -70, 1, 4, 800, 810) // that answers thread 7
+	s.waits(6, 75, 1, 0, 600, 605)  // while a timer wakes thread 6
+	s.waits(6, 610, 1, 7, 850, 860)
+	s.waits(1, 55, 1, 6, 900, 910)
+	if text := outline(Read(&s.Trace).Tree()); strings.Contains(text, "waits for one of") || !strings.Contains(text, "t5 ") {
+		t.Error(text)
+	}
+}

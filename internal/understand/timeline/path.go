@@ -109,7 +109,7 @@ func (w *walk) resolve(id int, from, to int64, above []waiter) {
 		begin, end := max(from, in.From), min(to, in.To)
 		by := t.ended(i, to)
 		switch {
-		case w.follows(by, id, above) && (end == in.To || by != in || in.bound()):
+		case w.follows(by, id, above) && (end == in.To || by != in || in.bound() || in.left(end)):
 			w.resolve(by.Waker, begin, end, with(above, id, by.part()))
 		case in.idle() && w.course.shares(t) && len(above) < deepest:
 			w.idled(id, begin, end, above)
@@ -120,6 +120,10 @@ func (w *walk) resolve(id int, from, to int64, above []waiter) {
 	}
 	w.piece(from, to, id, nil, above)
 }
+
+// left says whether a wait for somebody ends only after an instant, by which the way leads
+// away: what the one did that ends it counts until there too.
+func (i *Interval) left(at int64) bool { return at < i.To && find(i.Stack, meetings) != "" }
 
 // ended is the wait whose end explains one: itself, or, where a timer ended it and the
 // thread went on waiting for its files, the one of these that somebody ended.

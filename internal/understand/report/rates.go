@@ -28,7 +28,11 @@ func ratesDocument(d *document.Document, x *timeline.Rates, _ Options) {
 		t.Row(what, n, fmt.Sprintf("%.3g", r.PerSecond), about(r.NS), times, mostly(r))
 	}
 	d.Add(t)
-	d.Legend(fmt.Sprintf("A second: so many that begin together, by the time until the last of them is there; of one, one after the other. Each: the median of a start. What takes longer: the first of it, with its share of all that is waited for longer than by one alone in the same rounds; of one, its share of the start. %d rounds of each were traced, and as many not.", x.Starts))
+	rounds := "One round of each was traced, and one not."
+	if x.Starts > 1 {
+		rounds = fmt.Sprintf("%d rounds of each were traced, and as many not.", x.Starts)
+	}
+	d.Legend(fmt.Sprintf("A second: so many that begin together, by the time until the last of them is there; of one, one after the other. Each: the median of a start. What takes longer: the first of it, with its share of all that is waited for longer than by one alone in the same rounds; of one, its share of the start. %s", rounds))
 	for _, why := range x.Lacking {
 		d.Para("Not here: " + words.Clean(why))
 	}

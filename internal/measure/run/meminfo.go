@@ -34,7 +34,7 @@ func readMeminfo(d proc.Dir) (meminfo, error) {
 		return int64(*n)
 	}
 	listed, err := d.Listed()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return meminfo{}, err
 	}
 	free := told(m.MemFreeBytes)

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine/thread"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -25,6 +27,14 @@ func TestMeminfo(t *testing.T) {
 	if m, err = readMeminfo(d); err != nil || m.Free != 1<<10+listed || m.Available != 700000<<10+listed {
 		t.Errorf("with lists of %d bytes: %+v, %v", listed, m, err)
 	}
+	// Where nobody is let at the lists, the rest is read all the same.
+	require.NoError(t, errors.Join(os.Chmod(filepath.Join(root, "proc", "zoneinfo"), 0), os.Chmod(filepath.Dir(root), 0o755), os.Chmod(root, 0o755)))
+	const nobody = 65534
+	err = thread.As(nobody, nobody, nil, func() (err error) { m, err = readMeminfo(d); return err })
+	if err != nil || m.Free != 1<<10 || m.Available != 700000<<10 {
+		t.Errorf("with lists that are closed to us: %+v, %v", m, err)
+	}
+	require.NoError(t, os.Chmod(filepath.Join(root, "proc", "zoneinfo"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "proc", "zoneinfo"), []byte("count: many\n"), 0o600))
 	if m, err = readMeminfo(d); err == nil {
 		t.Errorf("lists that can't be read are %+v", m)

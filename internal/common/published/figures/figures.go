@@ -182,6 +182,9 @@ func check(e *entry, f *Figure, p *yamlfile.Problems) {
 	if f.Table == "" {
 		return
 	}
+	if f.Part == Course { // published is what each container adds, or how long it takes
+		p.Add(e.Table.At, fmt.Sprintf("the figure %s of the part %s has the key table", f.Name, f.Part), "no such key: its line is over time, and no published number is")
+	}
 	values := published.Find(published.Query{Source: f.Source, Table: f.Table})
 	if len(values) == 0 {
 		p.Add(e.Table.At, "nothing is known of a table "+yamlfile.Quote(f.Table)+" of "+yamlfile.Quote(f.Source), "a table of published values")

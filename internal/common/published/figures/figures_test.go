@@ -31,6 +31,7 @@ func TestRefused(t *testing.T) {
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: pie}":                                                                                   "kind",
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: bars}":                                                                                  "has no key table",
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: bars, table: Table 3, over: size}":                                                      "has the key over",
+		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: ramps, workload: density, part: course, table: Table 3}":                                "of the part course has the key table",
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: not-drawn}":                                                                             "has no key because",
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: bars, table: Table 99}":                                                                 `"Table 99"`,
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: bars, table: Table 3, rows: [nope]}":                                                    `"nope"`,

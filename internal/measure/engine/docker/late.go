@@ -73,6 +73,8 @@ func (d *daemon) nameIs(ctx context.Context, wanted, tag string) (nameState, err
 			return others, nil
 		}
 		return taken, nil
+	case ctx.Err() != nil: // the daemon may be making the one that was asked for just now
+		return unknown, d.wrong("asking by its name for the container "+wanted, err)
 	case err != nil:
 		return unknown, nil //nolint:nilerr // an image that is gone, a full disk, a rule of the user's
 	}

@@ -3,8 +3,13 @@ package docker
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,5 +104,45 @@ func TestSweepAfterAKilledClient(t *testing.T) {
 	}
 	if len(late) > 0 {
 		t.Errorf("the container came after the clean-up: its client was killed after %v", late)
+	}
+}
+
+// TestNameIs: what a daemon says of a name, and that one says nothing which does not answer
+// in time. It may be making the container that it was asked by, which the ledger must keep.
+func TestNameIs(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "docker.sock")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	var status atomic.Int32 // of who creates a container; 0: no answer comes
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch is := int(status.Load()); {
+		case strings.HasSuffix(r.URL.Path, "/_ping"):
+			w.Header().Set("Api-Version", "1.44")
+		case !strings.HasSuffix(r.URL.Path, "/containers/create"):
+			w.WriteHeader(http.StatusNotFound)
+		case is == 0:
+			<-r.Context().Done()
+		default:
+			w.WriteHeader(is)
+		}
+		_, _ = w.Write([]byte(`{"message": "no"}`))
+	})}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	d, err := New().connect(&engine.Kit{Getenv: func(string) string { return "" }}, "unix://"+socket)
+	require.NoError(t, err)
+	defer d.Close()
+	for answer, want := range map[int]nameState{http.StatusConflict: taken, http.StatusNotFound: unknown} {
+		status.Store(int32(answer))
+		if is, err := d.nameIs(t.Context(), "plimsoll-x-1", "an-image"); err != nil || is != want {
+			t.Errorf("%d: %v, %v", answer, is, err)
+		}
+	}
+	status.Store(0)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if is, err := d.nameIs(ctx, "plimsoll-x-1", "an-image"); err == nil {
+		t.Errorf("a daemon that does not answer: %v", is)
 	}
 }

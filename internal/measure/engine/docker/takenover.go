@@ -22,6 +22,9 @@ func takeOver(info *system.Info, config map[string]any, dir string) error {
 		}
 	}
 	profile := seccompProfile(info)
+	if profile == unconfined {
+		config["seccomp-profile"] = profile
+	}
 	if !filepath.IsAbs(profile) {
 		return nil
 	}
@@ -34,6 +37,10 @@ func takeOver(info *system.Info, config map[string]any, dir string) error {
 	config["seccomp-profile"] = at
 	return os.WriteFile(at, text, 0o600)
 }
+
+// unconfined is the profile of a daemon whose containers have no filter unless they ask
+// for one: a word, and no file.
+const unconfined = "unconfined"
 
 // seccompProfile reads "name=seccomp,profile=/etc/docker/strict.json"; "" where there is
 // none. The daemon's own is called default, and builtin since 23.

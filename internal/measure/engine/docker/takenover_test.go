@@ -67,13 +67,18 @@ func TestTakenOver(t *testing.T) {
 func TestTakeOver(t *testing.T) {
 	for option, want := range map[string]string{
 		"name=selinux": "selinux-enabled", "name=no-new-privileges": "no-new-privileges",
-		"name=seccomp,profile=builtin": "", "name=seccomp,profile=default": "", "name=seccomp,profile=unconfined": "", "name=cgroupns": "", "name=userns": "",
+		"name=seccomp,profile=builtin": "", "name=seccomp,profile=default": "", "name=cgroupns": "", "name=userns": "",
 	} {
 		config := map[string]any{}
 		require.NoError(t, takeOver(&system.Info{SecurityOptions: []string{option}}, config, t.TempDir()))
 		if len(config) > 1 || want == "" && len(config) > 0 || want != "" && config[want] != true {
 			t.Errorf("%s: %v, want %q", option, config, want)
 		}
+	}
+	config := map[string]any{}
+	require.NoError(t, takeOver(&system.Info{SecurityOptions: []string{"name=seccomp,profile=unconfined"}}, config, t.TempDir()))
+	if len(config) != 1 || config["seccomp-profile"] != "unconfined" {
+		t.Errorf("the user's daemon has no filter, and the private one %v", config)
 	}
 	if err := takeOver(&system.Info{SecurityOptions: []string{"name=seccomp,profile=/no/such/profile"}}, map[string]any{}, t.TempDir()); err == nil {
 		t.Error("a profile that can't be read is left out in silence")

@@ -123,13 +123,39 @@ func (d *Dir) ofMount(name string, err error) error {
 
 // mountID tells the mount that an open file lies on: two binds of one file
 // system have the same device, but not the same mount.
-// Source: proc(5), /proc/PID/fdinfo, mnt_id; since Linux 3.15.
-func mountID(fd int) (string, error) {
+func mountID(fd int) (id string, err error) {
+	for _, tell := range mountTellers {
+		if id, err = tell(fd); err == nil {
+			return id, nil
+		}
+	}
+	return "", err
+}
+
+// mountTellers give the same numbers, each where it can. A handle is for kernels before
+// 5.8, on which a thread of root's that has a user's rights may not look into fdinfo; not
+// every file system has handles.
+var mountTellers = []func(fd int) (string, error){mountByStatx, mountByHandle, mountByFdinfo}
+
+func mountByStatx(fd int) (string, error) {
 	var st unix.Statx_t
 	const mntID = unix.STATX_MNT_ID // since Linux 5.8
-	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, mntID, &st); err == nil && st.Mask&mntID != 0 {
-		return fmt.Sprint(st.Mnt_id), nil
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, mntID, &st); err != nil {
+		return "", err
 	}
+	if st.Mask&mntID == 0 {
+		return "", errors.ErrUnsupported
+	}
+	return fmt.Sprint(st.Mnt_id), nil
+}
+
+func mountByHandle(fd int) (string, error) {
+	_, id, err := unix.NameToHandleAt(fd, "", unix.AT_EMPTY_PATH)
+	return fmt.Sprint(id), err
+}
+
+// Source: proc(5), /proc/PID/fdinfo, mnt_id; since Linux 3.15.
+func mountByFdinfo(fd int) (string, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 	if err != nil {
 		return "", err

@@ -452,3 +452,45 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whatever tells the mount tells the same: of one that is bound it is another than of what
+// it was bound from, and a descriptor that is for looking only will do.
+func TestMountTellers(t *testing.T) {
+	dir := t.TempDir()
+	own := openFor(t, dir)
+	ids := map[int]string{own: ""}
+	bound := filepath.Join(dir, "bound")
+	must(t, os.Mkdir(bound, 0o755))
+	if err := unix.Mount(dir, bound, "", unix.MS_BIND, ""); err == nil {
+		t.Cleanup(func() { _ = unix.Unmount(bound, unix.MNT_DETACH) })
+		ids[openFor(t, bound)] = ""
+	} else if os.Geteuid() == 0 {
+		t.Skip("no mount can be made: ", err)
+	}
+	for fd := range ids {
+		for i, tell := range mountTellers {
+			id, err := tell(fd)
+			if errors.Is(err, errors.ErrUnsupported) { // this kernel, or this file system
+				continue
+			}
+			if err != nil || ids[fd] != "" && id != ids[fd] {
+				t.Errorf("teller %d gives %q, %v, and another one %q", i, id, err, ids[fd])
+			}
+			ids[fd] = id
+		}
+	}
+	for fd, id := range ids {
+		if id == "" || fd != own && id == ids[own] {
+			t.Errorf("the mounts are %v", ids)
+		}
+	}
+}
+
+// openFor opens a directory for looking only.
+func openFor(t *testing.T, path string) int {
+	t.Helper()
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	must(t, err)
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	return fd
+}

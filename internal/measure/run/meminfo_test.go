@@ -27,6 +27,17 @@ func TestMeminfo(t *testing.T) {
 	if m, err = readMeminfo(d); err != nil || m.Free != 1<<10+listed || m.Available != 700000<<10+listed {
 		t.Errorf("with lists of %d bytes: %+v, %v", listed, m, err)
 	}
+	// As in a container of LXC's, whose meminfo another file system has.
+	mine := filepath.Join(root, "proc", "meminfo")
+	theirs, err := os.CreateTemp("/dev/shm", "plimsoll-test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.Remove(theirs.Name()) })
+	_, err = theirs.WriteString(meminfoText)
+	require.NoError(t, errors.Join(err, theirs.Close(), os.Rename(mine, mine+"-kept"), os.Symlink(theirs.Name(), mine)))
+	if m, err = readMeminfo(d); err != nil || m.Free != 1<<10 || m.Available != 700000<<10 {
+		t.Errorf("with the lists of another machine: %+v, %v", m, err)
+	}
+	require.NoError(t, os.Rename(mine+"-kept", mine))
 	// Where nobody is let at the lists, the rest is read all the same.
 	require.NoError(t, errors.Join(os.Chmod(filepath.Join(root, "proc", "zoneinfo"), 0), os.Chmod(filepath.Dir(root), 0o755), os.Chmod(root, 0o755)))
 	const nobody = 65534

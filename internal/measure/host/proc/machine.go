@@ -4,7 +4,9 @@ package proc
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -39,8 +41,11 @@ func (d Dir) Memory() (procfs.Meminfo, error) {
 // Listed is the memory, bytes, that is free and lies in the processors' own lists, by
 // /proc/zoneinfo. /proc/meminfo counts none of it as free, and since Linux 6.7 a list
 // grows to an eighth of a zone: what a program takes is then seen there first, and in
-// meminfo perhaps never.
+// meminfo perhaps never. 0 where meminfo is a container's and zoneinfo the machine's.
 func (d Dir) Listed() (int64, error) {
+	if same, err := d.sameFileSystem("meminfo", "zoneinfo"); err != nil || !same {
+		return 0, err
+	}
 	text, err := d.read("zoneinfo")
 	if err != nil {
 		return 0, err
@@ -56,6 +61,19 @@ func (d Dir) Listed() (int64, error) {
 		}
 	}
 	return pages * int64(os.Getpagesize()), nil
+}
+
+// sameFileSystem says whether two files are answered for by one file system: over some of
+// the kernel's, a container of LXC's has those of lxcfs, which tell of the container alone.
+func (d Dir) sameFileSystem(a, b string) (bool, error) {
+	var of [2]unix.Stat_t
+	for i, name := range []string{a, b} {
+		path := filepath.Join(string(d), name)
+		if err := unix.Stat(path, &of[i]); err != nil {
+			return false, &fs.PathError{Op: "stat", Path: path, Err: err}
+		}
+	}
+	return of[0].Dev == of[1].Dev, nil
 }
 
 // Threads is how many threads the machine has, by the fourth word of

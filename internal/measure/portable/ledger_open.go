@@ -69,7 +69,12 @@ func aloneIn(dir string) error {
 	if err != nil {
 		return err
 	}
-	return believed(dir, info, "chmod go-w "+dir+" if it is yours, or let PLIMSOLL_STATE name a directory of yours")
+	const elsewhere = ", or let PLIMSOLL_STATE name a directory of yours"
+	err = believed(dir, info, "chmod go-w "+dir+elsewhere)
+	if unsafe, ok := errors.AsType[*safepath.UnsafeError](err); ok && unsafe.UID != os.Geteuid() {
+		unsafe.Fix = "run plimsoll as the user whose it is" + elsewhere // as with sudo, which may keep HOME
+	}
+	return err
 }
 
 // alone refuses a ledger that others may have written.

@@ -72,7 +72,7 @@ func aloneIn(dir string) error {
 	const elsewhere = ", or let PLIMSOLL_STATE name a directory of yours"
 	err = believed(dir, info, "chmod go-w "+dir+elsewhere)
 	if unsafe, ok := errors.AsType[*safepath.UnsafeError](err); ok && unsafe.UID != os.Geteuid() {
-		unsafe.Fix = "run plimsoll as the user whose it is" + elsewhere // as with sudo, which may keep HOME
+		unsafe.Fix = "run it as the user whose folder it is" + elsewhere // as with sudo, which may keep HOME
 	}
 	return err
 }

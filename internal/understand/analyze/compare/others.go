@@ -40,7 +40,7 @@ const (
 	baselineLeast, baselineMost = 0, 3
 )
 
-// crowd are other environments, by engine, with what tells their level in BASE.
+// crowd are other environments, by engine (bare runtimes each by itself), with what tells their level in BASE.
 type crowd struct {
 	engines [][]member
 	n       int
@@ -72,16 +72,17 @@ func (c *Changes) others(ch *Change, work *analyze.Workload, next *analyze.Workl
 	out, at := &crowd{}, map[string]int{}
 	for i := range c.BaseRun.Environments {
 		e := &c.BaseRun.Environments[i]
-		if !tells(e) || e.Engine == ch.Engine || c.unlike[e.ID] {
+		owner := changesAlone(e.Engine, e.Levels)
+		if !tells(e) || owner == changesAlone(ch.Engine, ch.Levels) || c.unlike[e.ID] {
 			continue
 		}
 		m, ok := memberOf(work, next, e.ID, ch.Metric)
 		if !ok {
 			continue
 		}
-		k, known := at[e.Engine]
+		k, known := at[owner]
 		if !known {
-			k, at[e.Engine] = len(out.engines), len(out.engines)
+			k, at[owner] = len(out.engines), len(out.engines)
 			out.engines = append(out.engines, nil)
 		}
 		out.engines[k] = append(out.engines[k], m)
@@ -91,6 +92,16 @@ func (c *Changes) others(ch *Change, work *analyze.Workload, next *analyze.Workl
 		return nil
 	}
 	return out
+}
+
+// changesAlone names what of an environment may change without the others: its engine,
+// and of bare runtimes, which nothing stands above, each by itself.
+func changesAlone(engine string, levels map[string]string) string {
+	const bare, runtime = "oci", "runtime"
+	if engine == bare {
+		return engine + "/" + levels[runtime]
+	}
+	return engine
 }
 
 // tells says that an environment follows the machine as engines do: floor, which makes

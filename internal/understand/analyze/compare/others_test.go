@@ -92,23 +92,28 @@ func TestOthersThatAreTheSame(t *testing.T) {
 		return analyzetest.Find(c, "startup", "crun").Control
 	}
 	base, next := crowded(t, 1, 1, nil, nil), crowded(t, 2, 1.1, nil, nil)
-	if k := of(base, next); k.Others == nil || k.Others.Engines != 4 || k.Others.Environments != 5 {
-		t.Errorf("with all: %+v", k.Others)
+	if k := of(base, next); k.Others == nil || k.Others.Engines != 5 || k.Others.Environments != 6 {
+		t.Errorf("with all, another bare runtime among them: %+v", k.Others)
 	}
 	fact := func(r *analyze.Result, env, value string) {
 		r.Audit.Environment(env).Configuration = map[string]string{"version": value, "store": "/runs/" + r.Run.ID + "/root"}
 	}
 	fact(base, "docker-cli", "1")
 	fact(next, "docker-cli", "1")
-	if k := of(base, next); k.Others == nil || k.Others.Environments != 5 {
+	if k := of(base, next); k.Others == nil || k.Others.Environments != 6 {
 		t.Errorf("a path of the run's own is no difference: %+v", k.Others)
 	}
 	fact(next, "docker-cli", "2")
-	if k := of(base, next); k.Others == nil || k.Others.Engines != 4 || k.Others.Environments != 4 {
+	if k := of(base, next); k.Others == nil || k.Others.Engines != 5 || k.Others.Environments != 5 {
 		t.Errorf("with one that has another version: %+v", k.Others)
 	}
 	fact(base, "podman", "1")
 	fact(next, "podman", "2")
+	if k := of(base, next); k.Others == nil || k.Others.Engines != 4 {
+		t.Errorf("with two engines that are the same, a bare runtime and floor: %+v", k)
+	}
+	fact(base, "runc", "1")
+	fact(next, "runc", "2")
 	if k := of(base, next); k.Others == nil || k.Others.Engines != 3 {
 		t.Errorf("with two engines that are the same, and floor: %+v", k)
 	}

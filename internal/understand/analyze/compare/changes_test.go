@@ -97,7 +97,7 @@ func TestWithinAndGrouping(t *testing.T) {
 	}
 	other := analyzetest.Session(2, 1, nil)
 	g := analyzetest.Changed(t, analyzetest.Session(1, 1, nil), other, compare.Options{Row: []string{"engine"}, Col: []string{"metric"}}).Grouping
-	row := slices.IndexFunc(g.Rows, func(r []string) bool { return r[0] == "oci" })
+	row := slices.IndexFunc(g.Rows, func(r []string) bool { return r[0] == "manager" })
 	if p := g.Places[row][0]; len(p.Cells) != 2 || !slices.Equal(p.Hidden, []string{"runtime"}) {
 		t.Errorf("crun and runc stand in one place: %+v", p)
 	}

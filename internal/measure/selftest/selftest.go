@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the self-test: %w", err)
 	}
-	defer safepath.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }()
 	res := &Result{}
 	if err := simulate(ctx, o, filepath.Join(dir, "simulated"), res); err != nil {
 		return nil, err

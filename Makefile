@@ -228,7 +228,7 @@ KILLSEED ?= 1
 test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at moments drawn from KILLSEED: half an hour
 	$(GO) test -trimpath -count=1 -timeout 3h -run '^TestKilledEverywhere$$' -v ./internal/cli -kills $(KILLS) -killseed $(KILLSEED)
 
-test-delays: setup-test ## 1 ms in a runtime's create, and 5 % of a manager's start below four managers, put into one of two builds that are alike; pauses, mounts, fsyncs, a slow log and a lock that explain and ablate are to find: twelve minutes on a quiet machine
+test-delays: setup-test ## 1 ms in a runtime's create, and 5 % of a manager's start below four managers, put into one of two builds that are alike; pauses, mounts, fsyncs, a slow log and a lock that explain and ablate are to find: a quarter of an hour on a quiet machine
 	PLIMSOLL_DELAYS=1 $(GO) test -trimpath -count=1 -timeout 1h -run '^TestDelays' -v ./internal/cli
 
 test-site: setup-test $(SUM) ## what takes longer on a cluster: lost nodes, time limits, full disks, on the lab's Slurm; file systems with servers; a fleet by Ansible; an engine in a virtual machine: a quarter of an hour

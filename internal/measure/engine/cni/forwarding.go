@@ -214,8 +214,7 @@ func neededBy(ctx context.Context, runID string, since int) (bool, error) {
 		if len(links) == 0 {
 			return false, nil
 		}
-		if wait < settleLimit && ctx.Err() == nil {
-			time.Sleep(wait)
+		if wait < settleLimit && engine.Pause(ctx, wait) {
 			continue
 		}
 		for _, l := range links {

@@ -46,7 +46,7 @@ func (r *Ramp) readCourse(steps []record.DensityStep) {
 // and after: it is known where a sample lies in between and on either side.
 func spike(all []sampled, from, to int64) (float64, bool) {
 	at := func(t int64) int {
-		i, _ := slices.BinarySearchFunc(all, t, func(s sampled, t int64) int { return int(min(max(s.at-t, -1), 1)) })
+		i, _ := slices.BinarySearchFunc(all, t, func(s sampled, t int64) int { return cmp.Compare(s.at, t) })
 		return i
 	}
 	first, next := at(from), at(to)

@@ -107,8 +107,9 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// TestLeftover: what a killed run left is found and removed.
-func TestLeftover(t *testing.T) {
+// attached is a kit whose run has a network with one container in it.
+func attached(t *testing.T) (*engine.Kit, *Network, *Attachment) {
+	t.Helper()
 	kit := enginetest.Kit(t)
 	if _, err := Find(kit); err != nil {
 		t.Skip(err)
@@ -117,6 +118,12 @@ func TestLeftover(t *testing.T) {
 	require.NoError(t, err)
 	a, err := n.Attach(t.Context(), kit.RunID)
 	require.NoError(t, err)
+	return kit, n, a
+}
+
+// TestLeftover: what a killed run left is found and removed.
+func TestLeftover(t *testing.T) {
+	kit, n, a := attached(t)
 	link := kit.Ledger.Left()[0]
 	stranger := *kit
 	stranger.RunID = "nosuchid"

@@ -60,14 +60,7 @@ func sweep(t *testing.T, kit *engine.Kit) (errs []error) {
 // routed is a kit whose run has a network in which packets are forwarded.
 func routed(t *testing.T) (*engine.Kit, *Network) {
 	t.Helper()
-	kit := enginetest.Kit(t)
-	if _, err := Find(kit); err != nil {
-		t.Skip(err)
-	}
-	n, err := newNetwork(t.Context(), kit, Bridge)
-	require.NoError(t, err)
-	a, err := n.Attach(t.Context(), kit.RunID)
-	require.NoError(t, err)
+	kit, n, a := attached(t)
 	require.NoError(t, a.Detach(t.Context()))
 	if on, err := readSetting(forwardFile); err != nil || on != "1" {
 		t.Fatalf("the plug-in has not switched forwarding on: %q, %v", on, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/common/require"
@@ -172,24 +173,31 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestRefused: a driver that the daemon itself refuses is unavailable, in its
-// own words.
-func TestRefused(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a private dockerd needs root")
-	}
+// usersDaemon is what the daemon that is here tells of itself.
+func usersDaemon(t *testing.T) (*Engine, *engine.Kit, *system.Info) {
+	t.Helper()
 	e := New()
 	kit := enginetest.Kit(t)
 	d, err := e.user(kit)
 	if err != nil {
 		t.Skip(err)
 	}
-	defer d.Close()
+	t.Cleanup(func() { _ = d.Close() })
 	answer, err := d.Info(t.Context(), client.InfoOptions{})
 	if err != nil {
 		t.Skip(err)
 	}
-	_, err = e.startOwn(t.Context(), kit, &answer.Info, wanted{storage: "no-such-driver", cgroups: "cgroupfs"})
+	return e, kit, &answer.Info
+}
+
+// TestRefused: a driver that the daemon itself refuses is unavailable, in its
+// own words.
+func TestRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a private dockerd needs root")
+	}
+	e, kit, info := usersDaemon(t)
+	_, err := e.startOwn(t.Context(), kit, info, wanted{storage: "no-such-driver", cgroups: "cgroupfs"})
 	var known *engine.Error
 	if !errors.As(err, &known) || known.Class != record.Unavailable || !strings.Contains(known.Error(), "driver not supported") {
 		t.Errorf("%v, want class %s and the daemon's words", err, record.Unavailable)

@@ -11,7 +11,6 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/engine/enginetest"
 )
 
 // TestTakenOver: what a user's daemon tells of its security is a private one's too.
@@ -19,26 +18,15 @@ func TestTakenOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a private daemon takes seconds to start; left out with -short")
 	}
-	e := New()
-	kit := enginetest.Kit(t)
-	d, err := e.user(kit)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer d.Close()
-	answer, err := d.Info(t.Context(), client.InfoOptions{})
-	if err != nil {
-		t.Skip(err)
-	}
-	info := answer.Info
-	if no := e.ownMechanism(kit, &info, "own-daemon"); no != nil {
+	e, kit, info := usersDaemon(t)
+	if no := e.ownMechanism(kit, info, "own-daemon"); no != nil {
 		t.Skip(no)
 	}
 	// As if the user's had been started so.
 	profile := filepath.Join(t.TempDir(), "strict.json")
 	require.NoError(t, os.WriteFile(profile, []byte(`{"defaultAction":"SCMP_ACT_ALLOW"}`), 0o644))
 	info.SecurityOptions = []string{"name=seccomp,profile=" + profile, "name=no-new-privileges", "name=userns"}
-	own, err := e.startOwn(t.Context(), kit, &info, wanted{storage: "vfs", cgroups: info.CgroupDriver})
+	own, err := e.startOwn(t.Context(), kit, info, wanted{storage: "vfs", cgroups: info.CgroupDriver})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := own.end(context.Background()); err != nil {

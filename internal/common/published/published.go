@@ -104,22 +104,42 @@ const NoVariant = "none"
 func Find(q Query) []Value {
 	is := func(want, have string) bool { return want == "" || want == have }
 	var out []Value
-	for _, v := range of(q.Source) {
-		if is(q.Source, v.Source) && is(q.Table, v.Table) && is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
+	all := of(q.Source)
+	for i := range all {
+		v := &all[i]
+		if is(q.Table, v.Table) && is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
 			is(q.Workload, v.Workload) && is(q.Metric, v.Metric) && (is(q.Variant, v.Variant) || q.Variant == NoVariant && v.Variant == "") {
-			out = append(out, v)
+			out = append(out, *v)
 		}
 	}
 	return out
 }
 
-// of lists what a study published, in tables and as a data set; "" means all.
+// of lists what a study published, in tables and as a data set; "" means all. Each
+// claim and each row of a report asks for some, so that the lists are kept.
 func of(source string) []Value {
-	if source != "" && source != "everarts2020" {
-		return values()
+	switch source {
+	case "":
+		return everything()
+	case everarts2020:
+		return withData()
 	}
-	return slices.Concat(values(), everartsValues())
+	return tables()[source]
 }
+
+const everarts2020 = "everarts2020"
+
+var (
+	everything = sync.OnceValue(func() []Value { return slices.Concat(values(), everartsValues()) })
+	withData   = sync.OnceValue(func() []Value { return slices.Concat(tables()[everarts2020], everartsValues()) })
+	tables     = sync.OnceValue(func() map[string][]Value {
+		out := map[string][]Value{}
+		for _, v := range values() {
+			out[v.Source] = append(out[v.Source], v)
+		}
+		return out
+	})
+)
 
 // Of lists the values that a claim or a table names.
 func Of(v record.PublishedValue) []Value {

@@ -6,27 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
-	"plimsoll/internal/common/stats"
+	"plimsoll/internal/bench/beside"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/docker"
-	"plimsoll/internal/record"
 )
 
 // The commands of everarts2020 in a shell loop, beside the workload echo: what a
 // user sees who types docker create, start and exec and looks at the clock. Both
 // make the same container and take turns in random order.
-const (
-	commandPairs = 40
-	agreement    = 0.05 // by how much the two may differ
-)
+const commandPairs = 40
 
 // shellLoop is one shell for the whole loop, as its authors' program was one: the
 // first command of a new shell takes half as long again. It makes a life for each
@@ -45,15 +38,6 @@ while read -r name word; do
 	docker rm --force --volumes "$name" >/dev/null || { echo "docker rm"; exit 1; }
 	echo "$t0 $t1 $t2 $t3 $said"
 done`
-
-// commandPhases are what is compared, by the names of the commands.
-var commandPhases = []struct {
-	name     string
-	from, to record.Event
-}{{"docker create", record.Request, record.Created}, {"docker start", record.Start, record.Started}, {"docker exec", record.Exec, record.Exit}}
-
-// phases are the three times of one life, in milliseconds.
-type phases [3]float64
 
 func commands(ctx context.Context, args ...string) (err error) {
 	pairs, err := pairsAsked(args, commandPairs)
@@ -83,9 +67,9 @@ func commands(ctx context.Context, args ...string) (err error) {
 	}
 	defer func() { err = errors.Join(err, shell.close()) }()
 
-	var ours, theirs []phases
+	var ours, theirs []beside.Phases
 	for pair := -1; pair < pairs; pair++ { // the first warms up
-		var a, b phases
+		var a, b beside.Phases
 		turns := []func() error{
 			func() (err error) { a, err = byAdapter(ctx, kit, env); return },
 			func() (err error) { b, err = shell.life(kit, like); return },
@@ -97,14 +81,14 @@ func commands(ctx context.Context, args ...string) (err error) {
 			ours, theirs = append(ours, a), append(theirs, b)
 		}
 	}
-	if missed := showCommands(os.Stdout, ours, theirs); missed > 0 {
-		return fmt.Errorf("%d of 3 commands differ by more than %.0f %%", missed, 100*agreement)
+	if missed := beside.ShowCommands(os.Stdout, ours, theirs); missed > 0 {
+		return fmt.Errorf("%d of 3 commands differ by more than %.0f %%", missed, 100*beside.Agreement)
 	}
 	return nil
 }
 
 // byAdapter is one life by the adapter.
-func byAdapter(ctx context.Context, kit *engine.Kit, env engine.Environment) (p phases, err error) {
+func byAdapter(ctx context.Context, kit *engine.Kit, env engine.Environment) (p beside.Phases, err error) {
 	word := adapter.Word()
 	res, err := env.(engine.Commander).Commands(ctx, engine.Task{Name: adapter.Name(kit.RunID, "ours", word[:8]),
 		Argv: []string{"/bin/echo", "Hello", "World", word}, Limit: lifeLimit})
@@ -116,8 +100,8 @@ func byAdapter(ctx context.Context, kit *engine.Kit, env engine.Environment) (p 
 	case string(res.Stdout) != "Hello World "+word+"\n":
 		return p, fmt.Errorf("echo said %q", res.Stdout)
 	}
-	for i, c := range commandPhases {
-		p[i] = float64(res.Events[c.to]-res.Events[c.from]) / 1e6
+	for i, c := range beside.CommandPhases {
+		p[i] = float64(res.Events[c.To]-res.Events[c.From]) / 1e6
 	}
 	return p, nil
 }
@@ -169,39 +153,21 @@ func newShell(ctx context.Context, kit *engine.Kit) (*shell, error) {
 }
 
 // life is one life by the shell.
-func (s *shell) life(kit *engine.Kit, like engine.Thing) (phases, error) {
+func (s *shell) life(kit *engine.Kit, like engine.Thing) (beside.Phases, error) {
 	word := adapter.Word()
 	like.Name = adapter.Name(kit.RunID, "shell", word[:8])
-	return engine.Account(kit.Ledger, like, func() (phases, error) {
+	return engine.Account(kit.Ledger, like, func() (beside.Phases, error) {
 		if _, err := fmt.Fprintln(s.in, like.Name, word); err != nil {
-			return phases{}, fmt.Errorf("asking the shell for a life: %w", err)
+			return beside.Phases{}, fmt.Errorf("asking the shell for a life: %w", err)
 		}
 		late := time.AfterFunc(lifeLimit, s.process.End)
 		defer late.Stop()
 		line, err := s.out.ReadString('\n')
 		if err != nil {
-			return phases{}, fmt.Errorf("the shell has ended, or was at it for more than %v: %w", lifeLimit, err)
+			return beside.Phases{}, fmt.Errorf("the shell has ended, or was at it for more than %v: %w", lifeLimit, err)
 		}
-		return readPhases(line, word)
-	}, func(phases) bool { return true })
-}
-
-// readPhases reads a line of the loop: four times in seconds, and what echo said.
-func readPhases(line, word string) (p phases, err error) {
-	f := strings.Fields(line)
-	if len(f) != 7 || strings.Join(f[4:], " ") != "Hello World "+word {
-		return p, fmt.Errorf("the shell loop printed %q, want four times and the words of echo", line)
-	}
-	var at [4]float64
-	for i := range at {
-		if at[i], err = strconv.ParseFloat(strings.ReplaceAll(f[i], ",", "."), 64); err != nil {
-			return p, err
-		}
-	}
-	for i := range p {
-		p[i] = (at[i+1] - at[i]) * 1e3
-	}
-	return p, nil
+		return beside.ReadPhases(line, word)
+	}, func(beside.Phases) bool { return true })
 }
 
 func (s *shell) close() error {
@@ -212,21 +178,4 @@ func (s *shell) close() error {
 		err = errors.Join(err, fmt.Errorf("the shell: %w", werr))
 	}
 	return err
-}
-
-// showCommands prints a row for each command, and says how many differ for sure.
-func showCommands(w io.Writer, ours, theirs []phases) (missed int) {
-	for i, c := range commandPhases {
-		var a, b, logs []float64
-		for k := range ours {
-			a, b = append(a, ours[k][i]), append(b, theirs[k][i])
-			logs = append(logs, math.Log(ours[k][i]/theirs[k][i]))
-		}
-		said, verdict := agrees(logs)
-		if verdict == "MISSED" {
-			missed++
-		}
-		fmt.Fprintf(w, "%-14s ours %7.1f ms, shell loop %7.1f ms, %s %s\n", c.name, stats.Median(stats.Sorted(a)), stats.Median(stats.Sorted(b)), said, verdict)
-	}
-	return missed
 }

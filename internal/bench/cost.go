@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/internal/bench/sharp"
+	"plimsoll/internal/bench/sharp/measured"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/measure/host/proc"
@@ -34,7 +34,7 @@ func cost(ctx context.Context, _ ...string) error {
 	}
 	defer os.RemoveAll(dir)
 	engines := []engine.Engine{baseline.Host{}}
-	plan, err := sharp.PlanOf(fmt.Sprintf("plimsoll: 1\nname: cost\nprotocol: {blocks: %d, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: host}\n", nullTrials), engines)
+	plan, err := measured.PlanOf(fmt.Sprintf("plimsoll: 1\nname: cost\nprotocol: {blocks: %d, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: host}\n", nullTrials), engines)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
@@ -304,7 +305,7 @@ func benchKit(ctx context.Context, engines []engine.Engine) (kit *engine.Kit, do
 	return kit, func() error {
 		defer unlock()
 		_, err := run.SweepAll(context.WithoutCancel(ctx), kit, engines)
-		if s, ok := kit.Images.(*image.Store); ok {
+		if s, ok := kit.Images.(*imagestore.Store); ok {
 			err = errors.Join(err, s.Close())
 		}
 		if err = errors.Join(err, ledger.Close()); err != nil {

@@ -19,7 +19,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"plimsoll/internal/bench/aa"
 	"plimsoll/internal/bench/sharp"
+	"plimsoll/internal/bench/sharp/measured"
 )
 
 func main() {
@@ -35,11 +37,15 @@ func bench(what string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	run := map[string]func(context.Context, ...string) error{
-		"truth": truth, "cost": cost, "drivers": drivers, "commands": commands, "collect": collectors, "aa": aa, "calibration": calibration,
-		"sharp": sharp.Bench, "report": reports, "serve": servePages, "mpi": mpiLatency, "screenshots": screenshots,
+		"truth": truth, "cost": cost, "drivers": drivers, "commands": commands, "collect": collectors, "aa": aa.Bench, "calibration": calibration,
+		"sharp": sharpness, "report": reports, "serve": servePages, "mpi": mpiLatency, "screenshots": screenshots,
 	}[what]
 	if run == nil {
 		return fmt.Errorf("%q is none of truth, cost, drivers, commands, collect, aa, calibration, sharp, report, serve, mpi and screenshots", what)
 	}
 	return run(ctx, os.Args[2:]...)
+}
+
+func sharpness(ctx context.Context, args ...string) error {
+	return sharp.Bench(ctx, measured.Measure, args...)
 }

@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"time"
 
-	"plimsoll/internal/common/stats"
+	"plimsoll/internal/bench/beside"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/baseline"
@@ -43,11 +40,8 @@ const mpiPairs = 24
 // there is the loop too.
 var mpiSizes = []struct{ bytes, rounds int }{{64, 20000}, {4096, 10000}, {65536, 1000}, {1048576, 100}}
 
-const (
-	mpiJudged = 4096
-	// netpipeTrials are the trials of NetPIPE 3.7.2 (TRIALS in its NetPIPE.h).
-	netpipeTrials = "3"
-)
+// netpipeTrials are the trials of NetPIPE 3.7.2 (TRIALS in its NetPIPE.h).
+const netpipeTrials = "3"
 
 func mpiLatency(ctx context.Context, args ...string) (err error) {
 	pairs, err := pairsAsked(args, mpiPairs)
@@ -94,10 +88,10 @@ func mpiLatency(ctx context.Context, args ...string) (err error) {
 	}
 	missed := 0
 	for _, c := range cells {
-		missed += showLatency(os.Stdout, c.name, c.size, c.ours, c.theirs)
+		missed += beside.ShowLatency(os.Stdout, c.name, c.size, c.ours, c.theirs)
 	}
 	if missed > 0 {
-		return fmt.Errorf("%d sizes of %d bytes and more differ by more than %.0f %%", missed, mpiJudged, 100*agreement)
+		return fmt.Errorf("%d sizes of %d bytes and more differ by more than %.0f %%", missed, beside.JudgedFrom, 100*beside.Agreement)
 	}
 	return nil
 }
@@ -213,40 +207,5 @@ func (c *mpiCell) netpipeLatency(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s", err, errs)
 	}
-	return readNetPIPE(errs, c.size)
-}
-
-var netpipeLine = regexp.MustCompile(`(?m)^ *\d+: +(\d+) bytes +\d+ times --> +[0-9.]+ Mbps in +([0-9.]+) usec`)
-
-// readNetPIPE gives the time of a message in ns.
-func readNetPIPE(text []byte, size int) (float64, error) {
-	all := netpipeLine.FindAllSubmatch(text, -1)
-	for _, m := range all {
-		if string(m[1]) == strconv.Itoa(size) {
-			v, err := strconv.ParseFloat(string(m[2]), 64)
-			if err != nil || v <= 0 {
-				return 0, fmt.Errorf("NetPIPE's time is %q", m[2])
-			}
-			return v * 1e3, nil
-		}
-	}
-	return 0, fmt.Errorf("NetPIPE has no line of %d bytes: %.300q", size, text)
-}
-
-// showLatency prints both with the interval of their ratio and says whether it
-// misses the goal.
-func showLatency(w io.Writer, env string, size int, ours, theirs []float64) (missed int) {
-	var logs []float64
-	for k := range ours {
-		logs = append(logs, math.Log(ours[k]/theirs[k]))
-	}
-	said, verdict := agrees(logs)
-	switch {
-	case size < mpiJudged:
-		verdict = "not judged"
-	case verdict == "MISSED":
-		missed = 1
-	}
-	fmt.Fprintf(w, "%-12s %7d bytes  ours %9.3f µs, NetPIPE %9.3f µs, %s %s\n", env, size, stats.Median(stats.Sorted(ours))/1e3, stats.Median(stats.Sorted(theirs))/1e3, said, verdict)
-	return missed
+	return beside.ReadNetPIPE(errs, c.size)
 }

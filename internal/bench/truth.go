@@ -12,10 +12,11 @@ import (
 	"strconv"
 	"time"
 
-	"plimsoll/internal/bench/sharp"
+	"plimsoll/internal/bench/sharp/measured"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -120,7 +121,7 @@ func once(ctx context.Context, l *probe.Launcher, p program) (float64, error) {
 // byHyperfine times a turn of runs by hyperfine, without a shell.
 func byHyperfine(ctx context.Context, hyperfine, dir string, p program) ([]float64, error) {
 	out := filepath.Join(dir, "hyperfine.json")
-	args := []string{"-N", "--style", "none", "--output", "null", "--runs", strconv.Itoa(perTurn), "--export-json", out, sharp.Quote(p.argv)}
+	args := []string{"-N", "--style", "none", "--output", "null", "--runs", strconv.Itoa(perTurn), "--export-json", out, measured.Quote(p.argv)}
 	if out, err := child.Run(ctx, child.Command{Argv: append([]string{hyperfine}, args...), Together: true}); err != nil {
 		return nil, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(out.Stdout))
 	}
@@ -149,7 +150,7 @@ func programs(ctx context.Context, dir string) (ps []program, undo func(), err e
 			f()
 		}
 	}
-	store := image.NewStore("/var/lib/plimsoll/images", probe.Binary(), image.Options{RunID: "bench"})
+	store := imagestore.NewStore("/var/lib/plimsoll/images", probe.Binary(), imagestore.Options{RunID: "bench"})
 	undos = append(undos, func() { _ = store.Close() }) // only what this run named
 	rootfs, err := store.Path(ctx, "payload", image.Directory)
 	if err != nil {

@@ -35,7 +35,7 @@ type Answer struct {
 }
 
 // answer judges a stretch.
-func (s *Stretch) answer(lengths []time.Duration, tries int) (*Answer, error) {
+func (s *Stretch) Answer(lengths []time.Duration, tries int) (*Answer, error) {
 	if short := s.fits(); short > 0 && !slices.Contains(lengths, short) {
 		lengths = append([]time.Duration{short}, lengths...)
 	}

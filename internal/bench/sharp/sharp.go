@@ -32,11 +32,7 @@ type options struct {
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench sharp", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	var names []string
-	for _, s := range subjects {
-		names = append(names, s.name)
-	}
-	engines := f.String("engines", "crun", "which, of "+strings.Join(names, ","))
+	engines := f.String("engines", "crun", "which, of "+strings.Join(Engines, ","))
 	f.StringVar(&o.tuned, "tuned", "yes", "the machine's state: yes, no or both, one after the other")
 	f.Float64Var(&o.minutes, "minutes", 10, "for each engine in each state, opening and all")
 	f.IntVar(&o.runs, "runs", 6, "into how many runs these are divided: from six on, four earlier ones tell how they scatter")
@@ -78,7 +74,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // Bench measures, judges and prints.
-func Bench(ctx context.Context, args ...string) error {
+func Bench(ctx context.Context, measure Measure, args ...string) error {
 	o, err := parse(args, os.Stderr)
 	if err != nil {
 		return err
@@ -88,9 +84,9 @@ func Bench(ctx context.Context, args ...string) error {
 	}
 	var all []*Stretch
 	if o.read != "" {
-		all, err = load(o.read)
+		all, err = Load(o.read)
 	} else {
-		all, err = o.measure(ctx)
+		all, err = o.measure(ctx, measure)
 	}
 	if err != nil {
 		return err
@@ -98,7 +94,7 @@ func Bench(ctx context.Context, args ...string) error {
 	var answers []*Answer
 	err = unlessEnded(ctx, func() error {
 		for _, s := range all {
-			a, err := s.answer(o.lengths, o.tries)
+			a, err := s.Answer(o.lengths, o.tries)
 			if err != nil {
 				return err
 			}
@@ -129,19 +125,15 @@ func unlessEnded(ctx context.Context, compute func() error) error {
 }
 
 // measure measures each engine in each state.
-func (o options) measure(ctx context.Context) (all []*Stretch, err error) {
+func (o options) measure(ctx context.Context, measure Measure) (all []*Stretch, err error) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	for _, name := range o.engines {
-		i := slices.IndexFunc(subjects, func(s subject) bool { return s.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("-engines: %q is not among those that can be slower", name)
-		}
 		for _, tuned := range []bool{false, true} {
 			if o.tuned == "yes" && !tuned || o.tuned == "no" && tuned {
 				continue
 			}
-			s, err := measure(ctx, task{subject: subjects[i], changes: o.changes, tuned: tuned, runs: o.runs, perRound: o.perRound, calibrate: 40,
-				budget: time.Duration(o.minutes * float64(time.Minute)), say: say})
+			s, err := measure(ctx, Task{Engine: name, Changes: o.changes, Tuned: tuned, Runs: o.runs, PerRound: o.perRound, Calibrate: 40,
+				Budget: time.Duration(o.minutes * float64(time.Minute)), Say: say})
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +144,7 @@ func (o options) measure(ctx context.Context) (all []*Stretch, err error) {
 			if err := os.MkdirAll(filepath.Dir(o.keep), 0o755); err != nil {
 				return nil, err
 			}
-			if err := save(o.keep, all); err != nil {
+			if err := Save(o.keep, all); err != nil {
 				return nil, err
 			}
 		}

@@ -85,8 +85,8 @@ func (b *Block) of(envs ...int) float64 {
 	return sum
 }
 
-// save keeps the measured values, so that they can be cut otherwise later.
-func save(path string, all []*Stretch) error {
+// Save keeps the measured values, so that they can be cut otherwise later.
+func Save(path string, all []*Stretch) error {
 	data, err := json.Marshal(all)
 	if err == nil {
 		err = os.WriteFile(path, data, 0o644)
@@ -97,8 +97,8 @@ func save(path string, all []*Stretch) error {
 	return nil
 }
 
-// load reads what was kept.
-func load(path string) (all []*Stretch, err error) {
+// Load reads what was kept.
+func Load(path string) (all []*Stretch, err error) {
 	data, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(data, &all)

@@ -44,7 +44,7 @@ func gated(blocks, fit int, compareAt func(blocks int, g *record.Gate) (*compare
 			if ended[i] && n != blocks {
 				continue
 			}
-			if err := gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Metric: metric, FailAbove: limit}}, Looking: true}); err != nil {
+			if err := gate.Judge(c, gate.Thresholds{Rules: []gate.Rule{{Metric: Metric, FailAbove: limit}}, Looking: true}); err != nil {
 				return t, err
 			}
 			if !ended[i] {
@@ -67,7 +67,7 @@ func gated(blocks, fit int, compareAt func(blocks int, g *record.Gate) (*compare
 // cell is the one that is gated.
 func cell(c *compare.Changes) *compare.Change {
 	for i := range c.Cells {
-		if c.Cells[i].Metric.ID == metric && c.Cells[i].Env == "a" {
+		if c.Cells[i].Metric.ID == Metric && c.Cells[i].Env == "a" {
 			return &c.Cells[i]
 		}
 	}
@@ -75,7 +75,7 @@ func cell(c *compare.Changes) *compare.Change {
 }
 
 // onlyIt leaves all but the gated cell out of the comparison, as a rule does.
-var onlyIt = compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{metric}}, {Key: "environment", Values: []string{"a"}}}}
+var onlyIt = compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{Metric}}, {Key: "environment", Values: []string{"a"}}}}
 
 // fitting is how many blocks a gate expects to fit, by the first ones.
 func fitting(cost []float64) int {
@@ -101,7 +101,7 @@ func within(blocks []Block, a, b int) (try, error) {
 		if err != nil {
 			return nil, err
 		}
-		return compare.Within(r, "a", "b", compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{metric}}}})
+		return compare.Within(r, "a", "b", compare.Options{Filter: []compare.Filter{{Key: "metric", Values: []string{Metric}}}})
 	})
 }
 

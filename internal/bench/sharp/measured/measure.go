@@ -1,4 +1,6 @@
-package sharp
+// Package measured measures what the package sharp judges. It is apart, so that the
+// judges are tested without the engines.
+package measured
 
 import (
 	"context"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
@@ -22,28 +25,23 @@ import (
 	"plimsoll/internal/record"
 )
 
-// task is what is measured.
+// task is what is measured, of an engine that can be slower.
 type task struct {
+	sharp.Task
 	subject
-	changes  []float64
-	tuned    bool
-	budget   time.Duration
-	runs     int
-	perRound int
-	// calibrate is how many blocks tell the start of which the changes are shares.
-	calibrate int
-	// blocks is how many each run has, as long as they take; 0 is what fits into
-	// the budget.
-	blocks int
-	say    func(string, ...any)
 }
 
 // warmup are the blocks that do not count; in them the engine's call is noted.
 const warmup = 2
 
-// measure finds out how long a start takes, makes the slower programs, and measures
+// Measure finds out how long a start takes, makes the slower programs, and measures
 // all of them.
-func measure(ctx context.Context, t task) (*Stretch, error) {
+func Measure(ctx context.Context, what sharp.Task) (*sharp.Stretch, error) {
+	i := slices.IndexFunc(subjects, func(s subject) bool { return s.name == what.Engine })
+	if i < 0 {
+		return nil, fmt.Errorf("-engines: %q is not among those that can be slower", what.Engine)
+	}
+	t := task{what, subjects[i]}
 	begin := time.Now()
 	program, err := exec.LookPath(t.program)
 	if err != nil {
@@ -53,7 +51,7 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 	if err != nil {
 		return nil, errors.New("hyperfine is needed to compare with: lab/setup test installs it")
 	}
-	if t.tuned {
+	if t.Tuned {
 		if _, err := (tune.Machine{}).Wanted(tune.Everything); err != nil {
 			return nil, fmt.Errorf("tuning the machine: %w (-tuned no measures it as it is)", err)
 		}
@@ -67,7 +65,7 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 	if err := compile(ctx, plain, t.program, program, 0); err != nil {
 		return nil, err
 	}
-	first, err := t.execute(ctx, filepath.Join(dir, "first"), []string{filepath.Join(plain, t.program), filepath.Join(plain, t.program)}, fmt.Sprintf("blocks: %d", t.calibrate), &turns{})
+	first, err := t.execute(ctx, filepath.Join(dir, "first"), []string{filepath.Join(plain, t.program), filepath.Join(plain, t.program)}, fmt.Sprintf("blocks: %d", t.Calibrate), &turns{})
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +77,13 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 			}
 		}
 	}
-	if len(starts) < t.calibrate {
-		return nil, fmt.Errorf("%s: only %d of %d first starts succeeded", t.name, len(starts), 2*t.calibrate)
+	if len(starts) < t.Calibrate {
+		return nil, fmt.Errorf("%s: only %d of %d first starts succeeded", t.name, len(starts), 2*t.Calibrate)
 	}
-	s := &Stretch{Engine: t.name, Tuned: t.tuned, Changes: t.changes, Start: stats.Median(stats.Sorted(starts))}
-	t.say("%s, %s: a start takes %.2f ms", t.name, State(t.tuned), s.Start/1e6)
-	programs := make([]string, len(t.changes))
-	for i, c := range t.changes {
+	s := &sharp.Stretch{Engine: t.name, Tuned: t.Tuned, Changes: t.Changes, Start: stats.Median(stats.Sorted(starts))}
+	t.Say("%s, %s: a start takes %.2f ms", t.name, sharp.State(t.Tuned), s.Start/1e6)
+	programs := make([]string, len(t.Changes))
+	for i, c := range t.Changes {
 		at := plain
 		if c > 0 {
 			at = filepath.Join(dir, fmt.Sprintf("slower-%d", i))
@@ -95,13 +93,13 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 		}
 		programs[i] = filepath.Join(at, t.program)
 	}
-	for n := range t.runs {
-		left := (t.budget - time.Since(begin)) / time.Duration(t.runs-n)
+	for n := range t.Runs {
+		left := (t.Budget - time.Since(begin)) / time.Duration(t.Runs-n)
 		r, err := t.run(ctx, filepath.Join(dir, fmt.Sprintf("run-%d", n)), theirs, program, programs, left)
 		if err != nil {
 			return nil, err
 		}
-		t.say("%s, %s: run %d of %d: %d blocks, %d rounds", t.name, State(t.tuned), n+1, t.runs, len(r.Blocks), len(r.Rounds))
+		t.Say("%s, %s: run %d of %d: %d blocks, %d rounds", t.name, sharp.State(t.Tuned), n+1, t.Runs, len(r.Blocks), len(r.Rounds))
 		s.Runs = append(s.Runs, r)
 	}
 	s.Took = time.Since(begin)
@@ -110,7 +108,7 @@ func measure(ctx context.Context, t task) (*Stretch, error) {
 
 // run is one run, with hyperfine between its blocks. While it warms up, the first
 // program is the one that notes how it is called.
-func (t task) run(ctx context.Context, dir, theirs, program string, programs []string, left time.Duration) (*Run, error) {
+func (t task) run(ctx context.Context, dir, theirs, program string, programs []string, left time.Duration) (*sharp.Run, error) {
 	plain, noted := programs[0], filepath.Join(dir, "noted")
 	kept := plain + ".kept"
 	if err := swap(plain, kept); err != nil {
@@ -121,12 +119,12 @@ func (t task) run(ctx context.Context, dir, theirs, program string, programs []s
 	if err := writeTap(plain, program, noted); err != nil {
 		return nil, err
 	}
-	tt := &turns{ctx: ctx, stage: func(s string) { t.say("%s", s) }, ready: func() (*hyperfine, error) {
+	tt := &turns{ctx: ctx, stage: func(s string) { t.Say("%s", s) }, ready: func() (*hyperfine, error) {
 		if err := back(); err != nil {
 			return nil, err
 		}
 		c, err := readCall(noted)
-		return &hyperfine{path: theirs, dir: noted, programs: programs, call: c, perRound: t.perRound}, err
+		return &hyperfine{path: theirs, dir: noted, programs: programs, call: c, perRound: t.PerRound}, err
 	}}
 	r, err := t.execute(ctx, filepath.Join(dir, "record"), programs, t.blocksIn(left), tt)
 	if err != nil {
@@ -138,8 +136,8 @@ func (t task) run(ctx context.Context, dir, theirs, program string, programs []s
 
 // blocksIn says in a study how many blocks a run has that may take so long.
 func (t task) blocksIn(left time.Duration) string {
-	if t.blocks > 0 {
-		return fmt.Sprintf("blocks: %d", t.blocks)
+	if t.Blocks > 0 {
+		return fmt.Sprintf("blocks: %d", t.Blocks)
 	}
 	surelyTooMany := max(100, int(left.Seconds()*50))
 	return fmt.Sprintf("max-blocks: %d, time-budget: %s", surelyTooMany, max(left, time.Second).Round(time.Second))
@@ -147,12 +145,12 @@ func (t task) blocksIn(left time.Duration) string {
 
 // execute carries out a run of all programs, the first two of which are entered as
 // one environment twice.
-func (t task) execute(ctx context.Context, dir string, programs []string, blocks string, tt *turns) (*Run, error) {
+func (t task) execute(ctx context.Context, dir string, programs []string, blocks string, tt *turns) (*sharp.Run, error) {
 	base := t.with(programs[0])
 	name := base.Info().Name
 	engines := []engine.Engine{baseline.Native{}, baseline.Floor{}, base}
 	text := fmt.Sprintf("plimsoll: 1\nname: sharp\nprotocol: {%s, warmup: %d, tuned: %t}\nworkloads: [hello]\nbaselines: [native, floor]\nenvironments:\n  - {engine: %s, %s, as: [a, b]}\n",
-		blocks, warmup, t.tuned, name, t.levels)
+		blocks, warmup, t.Tuned, name, t.levels)
 	ids := []string{"@a", "@b"}
 	for i := 2; i < len(programs); i++ {
 		id := fmt.Sprintf("%s-%d", name, i)
@@ -212,14 +210,14 @@ func PlanOf(text string, engines []engine.Engine) (*study.Plan, error) {
 // read takes from a record what each trial measured, and how long it was until the
 // next one, without hyperfine's time. ids are what tells the
 // environments.
-func read(dir string, ids []string, before map[int]time.Duration) (*Run, error) {
+func read(dir string, ids []string, before map[int]time.Duration) (*sharp.Run, error) {
 	rec, err := record.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	ids = append(slices.Clone(ids), "native", "floor")
-	startup := record.LifeCycle[slices.IndexFunc(record.LifeCycle, func(m record.Metric) bool { return m.ID == metric })]
-	r := &Run{Began: rec.Run().Started}
+	startup := record.LifeCycle[slices.IndexFunc(record.LifeCycle, func(m record.Metric) bool { return m.ID == sharp.Metric })]
+	r := &sharp.Run{Began: rec.Run().Started}
 	// Of the trial before: a trial is valid until the next one.
 	var begun time.Time
 	var lastBlock, lastEnv int
@@ -236,7 +234,7 @@ func read(dir string, ids []string, before map[int]time.Duration) (*Run, error) 
 			return nil, fmt.Errorf("the record has an environment %s that was not asked for", t.Env)
 		}
 		for len(r.Blocks) <= block {
-			r.Blocks = append(r.Blocks, Block{Start: make([]float64, len(ids)), Wall: make([]float64, len(ids))})
+			r.Blocks = append(r.Blocks, sharp.Block{Start: make([]float64, len(ids)), Wall: make([]float64, len(ids))})
 		}
 		if ns, ok := startup.Derive(t); ok && t.OK() {
 			r.Blocks[block].Start[e] = float64(ns)
@@ -271,15 +269,4 @@ func is(env, id string) bool {
 	}
 	name, _, _ := strings.Cut(env, "/")
 	return name == id
-}
-
-// metric is the one that is gated.
-const metric = "startup"
-
-// State names the machine's.
-func State(tuned bool) string {
-	if tuned {
-		return "tuned"
-	}
-	return "as it is"
 }

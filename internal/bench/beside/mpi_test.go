@@ -1,4 +1,4 @@
-package main
+package beside
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 
 func TestReadNetPIPE(t *testing.T) {
 	const text = "1: vm\nUsing no perturbations\n\n0: vm\nNow starting the main loop\n  0:    4096 bytes  10075 times -->  23598.00 Mbps in       1.32 usec\n"
-	if got, err := readNetPIPE([]byte(text), 4096); err != nil || got != 1320 {
+	if got, err := ReadNetPIPE([]byte(text), 4096); err != nil || got != 1320 {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"", strings.Replace(text, "4096", "4097", 1), strings.Replace(text, "1.32", "0.00", 1)} {
-		if got, err := readNetPIPE([]byte(bad), 4096); err == nil {
+		if got, err := ReadNetPIPE([]byte(bad), 4096); err == nil {
 			t.Errorf("%q: %v", bad, got)
 		}
 	}
@@ -31,7 +31,7 @@ func TestShowLatency(t *testing.T) {
 		n    int
 	}{{4096, same, "met", 0}, {4096, other, "MISSED", 1}, {4096, wild, "undecided", 0}, {64, other, "not judged", 0}} {
 		var out strings.Builder
-		if n := showLatency(&out, "native", c.size, c.ours, same); n != c.n || !strings.HasSuffix(strings.TrimSpace(out.String()), c.want) {
+		if n := ShowLatency(&out, "native", c.size, c.ours, same); n != c.n || !strings.HasSuffix(strings.TrimSpace(out.String()), c.want) {
 			t.Errorf("%q, %d: want %s", out.String(), n, c.want)
 		}
 	}

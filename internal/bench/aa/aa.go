@@ -1,4 +1,5 @@
-package main
+// Package aa counts how often engines are told from themselves on a real machine.
+package aa
 
 import (
 	"context"
@@ -60,12 +61,12 @@ func aaArgs(args []string) (o aaOptions, err error) {
 	return o, nil
 }
 
-// aa runs a study in which environments stand twice (as: [a, b]) several times,
+// Bench runs a study in which environments stand twice (as: [a, b]) several times,
 // makes a record of its own of each so many blocks, and counts how often the two of
 // one record are told apart, and how often an environment is from itself in a record
 // of the next run. It goes through the program as a user does: what is tested is the
 // whole of it, on this machine. An interrupt ends it; what there is then is counted.
-func aa(ctx context.Context, args ...string) error {
+func Bench(ctx context.Context, args ...string) error {
 	o, err := aaArgs(args)
 	if err != nil {
 		return err

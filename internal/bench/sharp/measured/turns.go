@@ -1,10 +1,11 @@
-package sharp
+package measured
 
 import (
 	"context"
 	"os"
 	"time"
 
+	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/measure/run"
 )
 
@@ -22,7 +23,7 @@ type turns struct {
 	ours  time.Duration
 	their time.Duration
 	// rounds are what it measured; before says how long it took before a block.
-	rounds []Round
+	rounds []sharp.Round
 	failed int
 	before map[int]time.Duration
 	err    error

@@ -1,4 +1,4 @@
-package sharp
+package measured
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/measure/child"
 )
 
@@ -24,7 +25,7 @@ type hyperfine struct {
 }
 
 // round measures each program some times in a row, in random order.
-func (h *hyperfine) round(ctx context.Context) (r Round, failed int, err error) {
+func (h *hyperfine) round(ctx context.Context) (r sharp.Round, failed int, err error) {
 	out := filepath.Join(h.dir, "hyperfine.json")
 	argv := []string{h.path, "-N", "-i", "--style", "none", "--output", "null", "--runs", strconv.Itoa(h.perRound), "--export-json", out}
 	order := rand.Perm(len(h.programs))

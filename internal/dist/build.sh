@@ -29,12 +29,12 @@ export PACKAGE_VERSION
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/tool" ./internal/dist
-tool() { "$work/tool" "$@"; }
+go build -o "$work" ./internal/dist ./internal/dist/manual
+tool() { "$work/dist" "$@"; }
 
 find "$out" -maxdepth 1 -type f -delete
-tool man "$work/man"
-tool completions "$work/completions"
+"$work/manual" man "$work/man"
+"$work/manual" completions "$work/completions"
 tool notice "${all[@]}" >"$work/NOTICE"
 tool sbom "${all[@]}" >"$out/plimsoll-$VERSION.cdx.json"
 mkdir "$work/share"

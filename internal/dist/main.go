@@ -1,6 +1,6 @@
-// Command dist makes what a release has beside the program: man pages,
-// completions, the list of parts with their licences, archives. build.sh puts
-// them together (make dist).
+// Command dist makes what a release has beside the program: the list of parts
+// with their licences, archives. build.sh puts them together (make dist), and with
+// them what the command manual makes of the command line.
 //
 // It is opinionated: the same commit gives the same bytes, so no clock and no
 // directory of the builder's machine gets into a file, and a part whose licence
@@ -12,13 +12,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"time"
+
+	"plimsoll/internal/dist/stamp"
 )
 
-const usage = `usage: dist man DIR               a man page for each command
-       dist completions DIR       completions for bash, zsh, fish and PowerShell
-       dist notice TARGET...      the licences of all parts (TARGET: linux/amd64)
+const usage = `usage: dist notice TARGET...      the licences of all parts (TARGET: linux/amd64)
        dist sbom TARGET...        the parts as CycloneDX JSON
        dist archive FILE DIR      DIR as FILE.tar.gz or FILE.zip
 Stamped by VERSION and SOURCE_DATE_EPOCH.`
@@ -34,17 +32,13 @@ func dist(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("%s", usage)
 	}
-	stamp, err := stamped()
+	s, err := stamp.Read()
 	if err != nil {
 		return err
 	}
 	switch {
-	case args[0] == "man" && len(args) == 2:
-		return man(args[1], stamp)
-	case args[0] == "completions" && len(args) == 2:
-		return completions(args[1])
 	case args[0] == "archive" && len(args) == 3:
-		return archive(args[1], args[2], stamp.time)
+		return archive(args[1], args[2], s.Time)
 	case args[0] == "notice" || args[0] == "sbom":
 		parts, err := partsOf(args[1:])
 		if err != nil {
@@ -53,21 +47,7 @@ func dist(args []string) error {
 		if args[0] == "notice" {
 			return notice(os.Stdout, parts)
 		}
-		return sbom(os.Stdout, parts, stamp)
+		return sbom(os.Stdout, parts, s)
 	}
 	return fmt.Errorf("%s", usage)
-}
-
-// stamp is what a release is known by.
-type stamp struct {
-	version string
-	time    time.Time
-}
-
-func stamped() (stamp, error) {
-	epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
-	if err != nil || os.Getenv("VERSION") == "" {
-		return stamp{}, fmt.Errorf("VERSION and SOURCE_DATE_EPOCH (seconds) are not both given: build.sh does")
-	}
-	return stamp{os.Getenv("VERSION"), time.Unix(epoch, 0).UTC()}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/dist/stamp"
 )
 
 // Every part of the program for this machine has a licence that is known, and
@@ -34,7 +35,7 @@ func TestParts(t *testing.T) {
 	}
 	var text, list bytes.Buffer
 	require.NoError(t, notice(&text, parts))
-	require.NoError(t, sbom(&list, parts, stamp{"1.2.3", time.Unix(1700000000, 0)}))
+	require.NoError(t, sbom(&list, parts, stamp.Stamp{Version: "1.2.3", Time: time.Unix(1700000000, 0)}))
 	var bom struct {
 		BOMFormat, SpecVersion string
 		Components             []struct{ Name, Version, PURL string }

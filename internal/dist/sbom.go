@@ -5,15 +5,17 @@ import (
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
+
+	"plimsoll/internal/dist/stamp"
 )
 
 // sbom writes the parts as CycloneDX JSON. It has no serial number: that would
 // differ from one build to the next.
-func sbom(w io.Writer, parts []part, s stamp) error {
+func sbom(w io.Writer, parts []part, s stamp.Stamp) error {
 	bom := cdx.NewBOM()
-	product := component("plimsoll", s.version, "pkg:golang/plimsoll@"+s.version, []string{"Apache-2.0"})
+	product := component("plimsoll", s.Version, "pkg:golang/plimsoll@"+s.Version, []string{"Apache-2.0"})
 	product.Type = cdx.ComponentTypeApplication
-	bom.Metadata = &cdx.Metadata{Timestamp: s.time.Format("2006-01-02T15:04:05Z"), Component: &product}
+	bom.Metadata = &cdx.Metadata{Timestamp: s.Time.Format("2006-01-02T15:04:05Z"), Component: &product}
 	var all []cdx.Component
 	var refs []string
 	for _, p := range parts {

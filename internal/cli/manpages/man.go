@@ -1,26 +1,27 @@
-package main
+// Package manpages writes what a release says of a tree of commands beside the
+// program: man pages and completions. It is given the tree, so that its tests are
+// the command line's (internal/cli) and link that once.
+package manpages
 
 import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
-
-	"plimsoll/internal/cli"
 )
 
-// man writes a page for each command into dir.
-func man(dir string, s stamp) error {
+// Pages writes a man page for each command into dir, stamped with a version and its time.
+func Pages(dir string, root *cobra.Command, version string, at time.Time) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	root := cli.Root(cli.World{})
 	forMan(root)
 	return doc.GenManTree(root, &doc.GenManHeader{
-		Section: "1", Date: &s.time, Source: "plimsoll " + s.version, Manual: "Plimsoll",
+		Section: "1", Date: &at, Source: "plimsoll " + version, Manual: "Plimsoll",
 	}, dir)
 }
 
@@ -28,7 +29,7 @@ func man(dir string, s stamp) error {
 // for Markdown and says of a flag's value only the default.
 func forMan(c *cobra.Command) {
 	c.DisableAutoGenTag = true
-	c.Long = markdown(c.Long)
+	c.Long = Markdown(c.Long)
 	c.Short = escape(c.Short)
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		f.Usage = escape(f.Usage)
@@ -43,9 +44,9 @@ func forMan(c *cobra.Command) {
 
 var escape = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`", "[", `\[`).Replace
 
-// markdown fences the indented lines of a help text, which are tables and
+// Markdown fences the indented lines of a help text, which are tables and
 // examples, and escapes the others.
-func markdown(text string) string {
+func Markdown(text string) string {
 	var b strings.Builder
 	fenced := false
 	for line := range strings.Lines(text) {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -286,9 +287,15 @@ func TestModules(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not installed: the tests of the page's modules need it")
 	}
-	cmd := exec.Command(node, "--test")
-	cmd.Dir = "web"
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("node --test: %v\n%s", err, out)
+	files, err := filepath.Glob("web/*.test.js")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q: %v", files, err)
+	}
+	for _, file := range files { // by itself: node --test would start one for each beside its own
+		cmd := exec.Command(node, filepath.Base(file))
+		cmd.Dir = "web"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", file, err, out)
+		}
 	}
 }

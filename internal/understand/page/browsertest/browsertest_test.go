@@ -5,12 +5,12 @@ package browsertest
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/understand/page/browsertest/seen"
 )
 
 func must[T any](t *testing.T) func(T, error) T {
@@ -57,7 +57,7 @@ func good(t *testing.T, b *Browser) {
 			t.Errorf("%s: %q %v", what, list, err)
 		}
 	}
-	look := must[Look](t)(p.Look("#chart"))
+	look := must[seen.Look](t)(p.Look("#chart"))
 	if !look.Drawn() {
 		t.Errorf("a chart of three lines counts as not drawn: %+v", look)
 	}
@@ -100,10 +100,10 @@ func bad(t *testing.T, b *Browser) {
 	if slices.ContainsFunc(problems, func(s string) bool { return strings.Contains(s, "no fault") }) {
 		t.Errorf("a line on the console is a problem: %q", problems)
 	}
-	if look := must[Look](t)(p.Look("#flat")); look.Drawn() {
+	if look := must[seen.Look](t)(p.Look("#flat")); look.Drawn() {
 		t.Errorf("an empty canvas counts as drawn: %+v", look)
 	}
-	if look := must[Look](t)(p.Look("#faint")); look.Drawn() {
+	if look := must[seen.Look](t)(p.Look("#faint")); look.Drawn() {
 		t.Errorf("a line of text counts as drawn: %+v", look)
 	}
 	if err := p.Click("#under"); err == nil || !strings.Contains(err.Error(), "would hit") {
@@ -127,7 +127,7 @@ func bad(t *testing.T, b *Browser) {
 	}
 	t.Run("axe-core", func(t *testing.T) {
 		all, err := p.Axe()
-		if excused(err, os.Getenv("CI")) {
+		if seen.Excused(err, os.Getenv("CI")) {
 			t.Skip(err)
 		}
 		found := strings.Join(must[[]string](t)(all, err), "\n")
@@ -137,21 +137,6 @@ func bad(t *testing.T, b *Browser) {
 			}
 		}
 	})
-}
-
-// A test is skipped where axe-core is not installed, but not in CI, and not for
-// another reason.
-func TestWithoutAxe(t *testing.T) {
-	dir := t.TempDir()
-	_, none := axeBelow(dir)
-	path := filepath.Join(dir, "internal/understand/page/browsertest/node_modules/axe-core/axe.min.js")
-	if err := os.MkdirAll(path, 0o700); err != nil { // no file, so that it can't be read
-		t.Fatal(err)
-	}
-	_, broken := axeBelow(dir)
-	if broken == nil || !excused(none, "") || !excused(none, "false") || excused(none, "true") || excused(none, "1") || excused(broken, "") || excused(nil, "") {
-		t.Errorf("without axe-core: %v; one that can't be read: %v", none, broken)
-	}
 }
 
 func options(t *testing.T, b *Browser) {
@@ -164,7 +149,7 @@ func options(t *testing.T, b *Browser) {
 	if got := must[string](t)(Eval[string](plain, `document.querySelector("#words").textContent`)); got != "Before the script." {
 		t.Errorf("without scripts the page says %q", got)
 	}
-	if look := must[Look](t)(plain.Look("main")); look.Coloured > 0.01 {
+	if look := must[seen.Look](t)(plain.Look("main")); look.Coloured > 0.01 {
 		t.Errorf("without scripts something is drawn: %+v", look)
 	}
 	before := open(t, b, "good.html", Options{Before: `globalThis.early = document.readyState`})

@@ -4,14 +4,14 @@ package browsertest
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"plimsoll/internal/understand/page/browsertest/seen"
 )
 
 //go:embed js/keyboard.js
@@ -19,9 +19,6 @@ var keyboard string
 
 //go:embed js/layout.js
 var layout string
-
-// ErrNoAxe is the error of Axe where axe-core is not installed.
-var ErrNoAxe = errors.New("axe-core is not installed: make axe does so")
 
 // axeSource is axe-core as npm installed it beside this package.
 var axeSource = sync.OnceValues(func() (string, error) {
@@ -34,16 +31,8 @@ var axeSource = sync.OnceValues(func() (string, error) {
 			break
 		}
 	}
-	return axeBelow(dir)
+	return seen.Axe(dir)
 })
-
-func axeBelow(root string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, "internal/understand/page/browsertest/node_modules/axe-core/axe.min.js"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", ErrNoAxe
-	}
-	return string(text), err
-}
 
 // Axe gives what axe-core finds against WCAG 2.2, levels A and AA.
 func (p *Page) Axe() ([]string, error) {

@@ -3,16 +3,14 @@
 package browsertest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/draw"
-	"image/png"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"plimsoll/internal/understand/page/browsertest/seen"
 )
 
 func awaited(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }
@@ -75,57 +73,11 @@ func (p *Page) Clip(b Box) ([]byte, error) {
 	return shot.Data, nil
 }
 
-// Look is what can be said of a picture without knowing what it shows.
-type Look struct {
-	Colours  int     // how many there are
-	Largest  float64 // share of the area that has the commonest
-	Coloured float64 // share of the area that is not grey
-}
-
-// Drawn says whether it shows more than an empty area or a line of text.
-func (l Look) Drawn() bool {
-	return l.Colours > 20 && l.Largest < 0.995 && l.Coloured > 0.0005
-}
-
 // Look tells of an element as it is drawn.
-func (p *Page) Look(selector string) (Look, error) {
+func (p *Page) Look(selector string) (seen.Look, error) {
 	data, err := p.Picture(selector)
 	if err != nil {
-		return Look{}, err
+		return seen.Look{}, err
 	}
-	return LookAt(data)
-}
-
-// LookAt tells of a PNG.
-func LookAt(data []byte) (Look, error) {
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		return Look{}, err
-	}
-	return look(img), nil
-}
-
-func look(img image.Image) Look {
-	b := img.Bounds()
-	flat := image.NewRGBA(b)
-	draw.Draw(flat, b, img, b.Min, draw.Src)
-	type rgb [3]uint8
-	count := map[rgb]int{}
-	for i := 0; i < len(flat.Pix); {
-		c, n := rgb(flat.Pix[i:i+3]), 0
-		for ; i < len(flat.Pix) && rgb(flat.Pix[i:i+3]) == c; i += 4 { // most neighbours are alike
-			n++
-		}
-		count[c] += n
-	}
-	var most, coloured int
-	for c, n := range count {
-		most = max(most, n)
-		// 48 of 256: the greys of a theme are tinted.
-		if int(max(c[0], c[1], c[2]))-int(min(c[0], c[1], c[2])) > 48 {
-			coloured += n
-		}
-	}
-	area := float64(max(1, b.Dx()*b.Dy()))
-	return Look{Colours: len(count), Largest: float64(most) / area, Coloured: float64(coloured) / area}
+	return seen.LookAt(data)
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package page_test
+package inbrowser_test
 
 import (
 	"errors"
@@ -106,12 +106,5 @@ func TestLanes(t *testing.T) {
 	defer q.Close()
 	if wider, err := q.Wider(); err != nil || len(wider) > 0 {
 		t.Errorf("wider than a phone: %v %v", wider, err)
-	}
-}
-
-func TestLanesOfNothing(t *testing.T) {
-	var b strings.Builder
-	if err := page.WriteLanes(&b, &timeline.Explanation{Lacks: "root"}); err == nil || b.Len() > 0 {
-		t.Errorf("%v: %s", err, b.String())
 	}
 }

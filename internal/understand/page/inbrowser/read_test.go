@@ -1,6 +1,6 @@
 //go:build linux
 
-package page_test
+package inbrowser_test
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package page_test
+package inbrowser_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"plimsoll/internal/understand/page/browsertest"
+	"plimsoll/internal/understand/page/browsertest/seen"
 	"plimsoll/internal/understand/view"
 )
 
@@ -104,7 +105,7 @@ func exports(t *testing.T, b *browsertest.Browser, r report) {
 			apart(t, b, name, svg)
 		}
 		picture := saved(t, p, name, "png")
-		l := must(browsertest.LookAt(picture))(t)
+		l := must(seen.LookAt(picture))(t)
 		wide := eval[int](t, p, `document.querySelector("#chart-`+name+` .canvas").clientWidth`)
 		if size := must(png.DecodeConfig(bytes.NewReader(picture)))(t); size.Width != 2*wide || !l.Drawn() {
 			t.Errorf("%s.png is %d × %d of a chart %d wide: %+v", name, size.Width, size.Height, wide, l)

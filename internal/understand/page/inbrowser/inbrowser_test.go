@@ -1,6 +1,8 @@
 //go:build linux
 
-package page_test
+// Package inbrowser_test holds the tests of the page that need a browser: those of the
+// package page itself are linked without what speaks to one.
+package inbrowser_test
 
 import (
 	"errors"
@@ -17,6 +19,7 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/page/browsertest"
+	"plimsoll/internal/understand/page/browsertest/seen"
 	"plimsoll/internal/understand/view"
 	"plimsoll/internal/understand/view/viewtest"
 )
@@ -178,7 +181,7 @@ func bring(t *testing.T, p *browsertest.Page, chart string) {
 }
 
 // look brings a chart into view and looks at it.
-func look(t *testing.T, p *browsertest.Page, chart string) browsertest.Look {
+func look(t *testing.T, p *browsertest.Page, chart string) seen.Look {
 	t.Helper()
 	bring(t, p, chart)
 	return must(p.Look("#chart-" + chart + " .canvas"))(t)

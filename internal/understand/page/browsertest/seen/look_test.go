@@ -1,6 +1,4 @@
-//go:build linux
-
-package browsertest
+package seen
 
 import (
 	"image"

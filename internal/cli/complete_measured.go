@@ -12,7 +12,7 @@ import (
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -113,7 +113,7 @@ func completesMeasured(c *cobra.Command, workloadOf func(args []string) string) 
 
 // completeImages completes the images of the catalogue, each with what it is.
 func completeImages(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return lists.Map(image.List(), func(d image.Description) string { return d.Name + "\t" + d.What }), cobra.ShellCompDirectiveNoFileComp
+	return lists.Map(imagestore.List(), func(d imagestore.Description) string { return d.Name + "\t" + d.What }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // ofStudy completes with what the study has that the command line names.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -65,7 +65,7 @@ func (s *setting) feasible(p *study.Plan, r room, pulls func(ref string) (bool, 
 			return err
 		}
 		reason, fix := r.lacks(known.NeedsOf(w.Params), limitsOf(p, e))
-		if ref := image.ReferenceOf(w.Params[engine.Image]); reason == "" && known.Pulls() && ref != "" {
+		if ref := imagestore.ReferenceOf(w.Params[engine.Image]); reason == "" && known.Pulls() && ref != "" {
 			if ok, why, help := pulls(ref); !ok {
 				reason, fix = why, orInstead(help, w.Params[engine.Image])
 			}

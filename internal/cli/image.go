@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -34,13 +35,13 @@ func imageCommand(w World) *cobra.Command {
 }
 
 // store is the image store outside of any run.
-func (s *setting) store() *image.Store {
-	return image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom)})
+func (s *setting) store() *imagestore.Store {
+	return imagestore.NewStore(s.state.Images(), probe.Binary(), imagestore.Options{LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom)})
 }
 
 // imageRow is an image as list and show give it.
 type imageRow struct {
-	image.Description
+	imagestore.Description
 	State  string `json:"state"`
 	Reason string `json:"reason,omitempty"`
 	Fix    string `json:"fix,omitempty"`
@@ -49,19 +50,19 @@ type imageRow struct {
 	Bytes  int64  `json:"bytes,omitempty"`
 }
 
-func rowOf(ctx context.Context, store *image.Store, d image.Description) (imageRow, error) {
+func rowOf(ctx context.Context, store *imagestore.Store, d imagestore.Description) (imageRow, error) {
 	r := imageRow{Description: d}
 	st, err := store.State(d.Name)
 	if err != nil {
 		return r, fail(Failed, "%w", err)
 	}
 	r.State, r.Reason, r.Fix = st.State, st.Reason, st.Fix
-	if st.State != image.Ready {
+	if st.State != imagestore.Ready {
 		return r, nil
 	}
 	im, _, err := store.Peek(ctx, d.Name)
 	if err != nil {
-		r.State, r.Reason = image.Unavailable, err.Error()
+		r.State, r.Reason = imagestore.Unavailable, err.Error()
 		return r, nil
 	}
 	r.Digest, r.Tree, r.Bytes = im.Digest, im.Tree, im.Bytes
@@ -81,15 +82,15 @@ func imageList(w World) *cobra.Command {
 				return err
 			}
 			store := s.store()
-			all := image.List()
+			all := imagestore.List()
 			fetched, err := store.Fetched()
 			if err != nil {
 				return fail(Failed, "%w", err)
 			}
 			for _, ref := range fetched {
-				all = append(all, image.Description{Name: ref, What: "an image by reference", How: "plimsoll image pull " + ref})
+				all = append(all, imagestore.Description{Name: ref, What: "an image by reference", How: "plimsoll image pull " + ref})
 			}
-			rows, err := lists.Try(all, func(d image.Description) (imageRow, error) {
+			rows, err := lists.Try(all, func(d imagestore.Description) (imageRow, error) {
 				return rowOf(cmd.Context(), store, d)
 			})
 			if err != nil {
@@ -124,7 +125,7 @@ func imageShow(w World) *cobra.Command {
 				return err
 			}
 			store := s.store()
-			d, err := image.Describe(args[0])
+			d, err := imagestore.Describe(args[0])
 			if err != nil {
 				return &exitError{status: Usage, err: err}
 			}
@@ -134,11 +135,11 @@ func imageShow(w World) *cobra.Command {
 			}
 			out := struct {
 				imageRow
-				Facts    map[string]string `json:"facts,omitempty"`
-				Packages map[string]string `json:"packages,omitempty"`
-				Formats  []image.Packed    `json:"formats,omitempty"`
+				Facts    map[string]string   `json:"facts,omitempty"`
+				Packages map[string]string   `json:"packages,omitempty"`
+				Formats  []imagestore.Packed `json:"formats,omitempty"`
 			}{imageRow: r}
-			if r.State == image.Ready {
+			if r.State == imagestore.Ready {
 				st, err := store.State(r.Name)
 				if err != nil {
 					return fail(Failed, "%w", err)

@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/understand/analyze"
 )
 
@@ -20,14 +20,14 @@ func withImages(levels map[string][]string) map[string][]string {
 		return levels
 	}
 	out := maps.Clone(levels)
-	all := lists.Map(image.List(), func(d image.Description) string { return d.Name })
+	all := lists.Map(imagestore.List(), func(d imagestore.Description) string { return d.Name })
 	out[engine.Image] = analyze.Also(slices.Clone(known), all...)
 	return out
 }
 
 // imageUsable says whether the image that is named can be had without being
 // built first. One by reference is fetched when it is used, which tells.
-func imageUsable(store *image.Store, levels map[string]string) (ok bool, reason, fix string) {
+func imageUsable(store *imagestore.Store, levels map[string]string) (ok bool, reason, fix string) {
 	name := levels[engine.Image]
 	if name == "" || name == engine.DefaultLevel {
 		return true, "", ""
@@ -36,7 +36,7 @@ func imageUsable(store *image.Store, levels map[string]string) (ok bool, reason,
 	if err != nil {
 		return false, err.Error(), ""
 	}
-	if st.State == image.NotBuilt || st.State == image.Unavailable {
+	if st.State == imagestore.NotBuilt || st.State == imagestore.Unavailable {
 		return false, imageReason(name, st), st.Fix
 	}
 	return true, "", ""

@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
@@ -32,20 +32,20 @@ type lackedImage struct {
 // withoutImages takes out of a plan what needs an image that is not here, and
 // remarks on each, before anything else.
 func (s *setting) withoutImages(p *study.Plan) error {
-	store, states := s.store(), map[string]image.State{}
-	state := func(name string) (image.State, bool) {
+	store, states := s.store(), map[string]imagestore.State{}
+	state := func(name string) (imagestore.State, bool) {
 		st, ok := states[name]
 		if !ok {
 			var err error
 			if st, err = store.State(name); err != nil {
-				st = image.State{} // it is judged when it is opened
+				st = imagestore.State{} // it is judged when it is opened
 			}
 			states[name] = st
 		}
-		return st, st.State == image.NotBuilt || st.State == image.Unavailable
+		return st, st.State == imagestore.NotBuilt || st.State == imagestore.Unavailable
 	}
 	var all []*lackedImage
-	of := func(name string, st image.State) *lackedImage {
+	of := func(name string, st imagestore.State) *lackedImage {
 		i := slices.IndexFunc(all, func(l *lackedImage) bool { return l.fix == st.Fix && l.reason == st.Reason })
 		if i < 0 {
 			i = len(all)
@@ -105,7 +105,9 @@ func (s *setting) imageTakers() map[string]bool {
 }
 
 // imageReason says why an image can't be used.
-func imageReason(name string, st image.State) string { return "the image " + name + ": " + st.Reason }
+func imageReason(name string, st imagestore.State) string {
+	return "the image " + name + ": " + st.Reason
+}
 
 // text says what is lost.
 func (l *lackedImage) text() string {
@@ -125,7 +127,7 @@ func (l *lackedImage) text() string {
 
 // cost says how long building it takes, and how large it becomes.
 func (l *lackedImage) cost() string {
-	c := image.CostOf(l.build)
+	c := imagestore.CostOf(l.build)
 	return fmt.Sprintf("about %s and %s of disk", left(c.Time-time.Second), sizeText(c.Disk))
 }
 

@@ -5,7 +5,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // mirrorFlag adds the flag that names a mirror of Docker Hub.
@@ -19,7 +19,7 @@ func (s *setting) useMirror(address string) error {
 	if address == "" {
 		return nil
 	}
-	m, err := image.ParseMirror(address)
+	m, err := imagestore.ParseMirror(address)
 	if err != nil {
 		return &exitError{status: Usage, err: err}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/common/harmless"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/study"
 )
 
@@ -142,7 +142,7 @@ func (s *setting) chooseImage(ctx context.Context, c *changes, fl *pflag.FlagSet
 	for _, name := range candidates {
 		if st, err := store.State(name); err != nil {
 			return fail(Usage, "%w", err)
-		} else if st.State == image.NotBuilt || st.State == image.Unavailable {
+		} else if st.State == imagestore.NotBuilt || st.State == imagestore.Unavailable {
 			missing = append(missing, fmt.Sprintf("the image %s: %s", name, st.Reason))
 			if st.Fix != "" {
 				hint = st.Fix + ", or: " + hint

@@ -21,7 +21,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record/recordtest"
@@ -235,7 +235,7 @@ var plainName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 func resolves(command, name string) bool {
 	switch command {
 	case "plimsoll image build", "plimsoll image show", "plimsoll image sizes", "plimsoll image pull":
-		_, err := image.Describe(name)
+		_, err := imagestore.Describe(name)
 		return err == nil
 	case "plimsoll studies show":
 		_, err := study.Find(name)

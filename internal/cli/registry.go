@@ -12,7 +12,7 @@ import (
 	reference "github.com/google/go-containerregistry/pkg/name"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // registryLimit bounds what a plan waits for a registry.
@@ -21,15 +21,15 @@ const registryLimit = 5 * time.Second
 // registries asks each registry once whether it answers. It fetches nothing.
 type registries struct {
 	ctx    context.Context
-	store  *image.Store
-	mirror image.Mirror
+	store  *imagestore.Store
+	mirror imagestore.Mirror
 	said   map[string]error
 }
 
 // usable says whether an image by reference is here, or its registry answers.
 func (r *registries) usable(levels map[string]string) (ok bool, reason, fix string) {
 	ref := levels[engine.Image]
-	if !image.IsReference(ref) {
+	if !imagestore.IsReference(ref) {
 		return true, "", ""
 	}
 	ok, reason, fix = r.reachable(ref)
@@ -51,7 +51,7 @@ func orInstead(fix, named string) string {
 
 // reachable says whether what a reference means is here, or can be had.
 func (r *registries) reachable(ref string) (ok bool, reason, fix string) {
-	if st, err := r.store.State(ref); err != nil || st.State != image.NotFetched {
+	if st, err := r.store.State(ref); err != nil || st.State != imagestore.NotFetched {
 		return true, "", "" // here already, or judged by whoever knows more
 	}
 	parsed, err := reference.ParseReference(ref)

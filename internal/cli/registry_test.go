@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // A registry that wants to know who asks answers; one that is not there does
@@ -16,7 +16,7 @@ import (
 func TestRegistries(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer server.Close()
-	r := &registries{ctx: t.Context(), store: image.NewStore(t.TempDir(), nil, image.Options{}), said: map[string]error{}}
+	r := &registries{ctx: t.Context(), store: imagestore.NewStore(t.TempDir(), nil, imagestore.Options{}), said: map[string]error{}}
 	there := strings.TrimPrefix(server.URL, "http://")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestRegistries(t *testing.T) {
 			t.Errorf("%q: %v, %q, %q", ref, ok, reason, fix)
 		}
 	}
-	mirror, err := image.ParseMirror(server.URL)
+	mirror, err := imagestore.ParseMirror(server.URL)
 	require.NoError(t, err)
 	hub := &registries{ctx: t.Context(), store: r.store, mirror: mirror, said: map[string]error{}}
 	if ok, reason, _ := hub.reachable("alpine:3"); !ok || len(hub.said) != 1 {

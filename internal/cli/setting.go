@@ -19,7 +19,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/host"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/storage"
@@ -37,7 +37,7 @@ type setting struct {
 	user    *engine.User
 	noUser  string
 	limit   time.Duration     // how long an engine may take to be found
-	mirror  image.Mirror      // of Docker Hub
+	mirror  imagestore.Mirror // of Docker Hub
 	places  map[string]string // directories by level of image-on
 	builds  []record.Build    // files by level of build
 	built   map[string]found  // engines with other builds, as they were found
@@ -69,7 +69,7 @@ func newSetting(w World) (*setting, error) {
 func (s *setting) detectKit() *engine.Kit {
 	return &engine.Kit{
 		Dir:      filepath.Join(s.state.Dir, "detect"),
-		Images:   image.NewStore(s.state.Images(), probe.Binary(), image.Options{LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom)}),
+		Images:   imagestore.NewStore(s.state.Images(), probe.Binary(), imagestore.Options{LookPath: s.world.LookPath, Mirror: s.mirror, From: s.world.Getenv(imagesFrom)}),
 		LookPath: s.world.LookPath, Getenv: s.world.Getenv,
 		User: s.user, NoUser: s.noUser, Root: s.root,
 	}

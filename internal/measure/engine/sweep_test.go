@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 // holder has everything that it is asked for, and notes in which order it goes.
@@ -32,7 +32,7 @@ func (h *holder) Leftovers(_ context.Context, _ *engine.Kit, things []engine.Thi
 
 // TestSweepOrder: an image is in use until its container has gone.
 func TestSweepOrder(t *testing.T) {
-	kit := &engine.Kit{RunID: "abcd1234", Ledger: &enginetest.Ledger{}}
+	kit := &engine.Kit{RunID: "abcd1234", Ledger: &kittest.Ledger{}}
 	for _, name := range []string{"namespace", "image", "container"} {
 		require.NoError(t, kit.Ledger.Made(engine.Thing{Kind: name, Name: name, Engine: "holder"}))
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 // What is made by hand in a daemon of the user's is in the ledger before, as the
@@ -25,7 +25,7 @@ func TestEntered(t *testing.T) {
 			{Kind: engine.KindContainer, Name: "plimsoll-abcd1234-containerd-1", Engine: "containerd", At: "/run/c.sock"}}},
 		{"podman", "/usr/bin/podman", nil},
 	} {
-		ledger := &enginetest.Ledger{}
+		ledger := &kittest.Ledger{}
 		b := &bench{kit: &engine.Kit{RunID: "abcd1234", Ledger: ledger}, name: c.name, where: c.where}
 		b.fresh()
 		b.tag("x")

@@ -25,6 +25,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // samples makes the images that engines are tried with, all on top of the
@@ -72,7 +73,7 @@ func (s *samples) get(ctx context.Context, name string, make func(base v1.Image)
 	if err != nil {
 		return nil, err
 	}
-	base, err := image.OnlyImage(path)
+	base, err := imagestore.OnlyImage(path)
 	if err != nil {
 		return nil, err
 	}

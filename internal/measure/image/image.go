@@ -1,5 +1,6 @@
-// Package image builds the workload images and gives them to every engine in
-// its own format, with the same content.
+// Package image says what engines and workloads know of the workload images:
+// which there are, their formats, and what a registry serves. The package imagestore
+// builds and serves them; what only takes images is linked without it.
 //
 // Why it is so: docs/decisions/images.md.
 package image
@@ -21,6 +22,10 @@ const (
 // ProbePath is where the probe lies in every image.
 const ProbePath = "/plimsoll-probe"
 
+// WorkDir is a directory that is in every image and empty, where any user may
+// write.
+const WorkDir = "/work"
+
 // Image is one image, whatever its format.
 type Image struct {
 	Name   string `json:"name"`   // "payload", "busybox"
@@ -35,7 +40,7 @@ type Image struct {
 	Facts map[string]string `json:"facts,omitempty"`
 }
 
-// Provider is what a Store does; see store.go.
+// Provider is what an imagestore.Store does.
 type Provider interface {
 	// Get builds the image where that is needed and describes it.
 	Get(ctx context.Context, name string) (Image, error)

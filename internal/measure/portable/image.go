@@ -17,7 +17,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -58,7 +58,7 @@ func (im *Images) get(ctx context.Context, called string) (v1.Image, error) {
 	case path != "":
 		base, err = tarball.ImageFromPath(path, nil)
 	case called == payloadImage:
-		return image.Payload(probe.Binary(), labels)
+		return imagestore.Payload(probe.Binary(), labels)
 	default:
 		ref, rerr := name.ParseReference(called)
 		if rerr != nil {
@@ -74,7 +74,7 @@ func (im *Images) get(ctx context.Context, called string) (v1.Image, error) {
 		return nil, err
 	}
 	im.held = append(im.held, record.Image{Name: called, WithoutProbe: id.String()})
-	return image.WithProbe(base, probe.Binary(), labels)
+	return imagestore.WithProbe(base, probe.Binary(), labels)
 }
 
 // loaded begins the names of images that are sent to a daemon, and not pulled by it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/record"
 )
@@ -15,7 +15,7 @@ import (
 // archive writes an image with one file of this content, as docker save does.
 func archive(t *testing.T, content string) string {
 	t.Helper()
-	img, err := image.Payload([]byte(content), nil)
+	img, err := imagestore.Payload([]byte(content), nil)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "image.tar")
 	out, err := os.Create(file)

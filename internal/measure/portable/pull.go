@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 )
@@ -153,7 +154,7 @@ func (r *run) fillPull(t *record.Trial, c pulledOnce, pub *image.Published, serv
 }
 
 // nothingAsked says that an engine asked a registry of ours for nothing.
-func nothingAsked(f *Found, registry *image.Registry, said string) error {
+func nothingAsked(f *Found, registry *imagestore.Registry, said string) error {
 	return unavailable(nil, pullFromFix, "%s at %s asked this program's registry at %s for nothing, as one does that runs on another machine, in a virtual one, or in a network namespace of its own: %s",
 		f.Engine, f.Where, registry.Addr(), said)
 }

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // pushFix is what helps where the repository could not be written to.
@@ -41,7 +42,7 @@ const mostOfTag = 80
 
 // push puts an image and its sibling into the user's repository, under tags of the run's.
 func (r *run) push(ctx context.Context, img v1.Image, called string, sibling bool) (*image.Published, error) {
-	set, err := image.NewSet(r.source.dir, img, called, r.Run.ID)
+	set, err := imagestore.NewSet(r.source.dir, img, called, r.Run.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -12,13 +12,14 @@ import (
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // source is where a run's engines pull from: a registry of ours on this machine's
 // loopback, or a repository that the user named, since the engine is elsewhere.
 type source struct {
-	dir      string          // of layers that are being made
-	registry *image.Registry // ours; nil where the user named a repository
+	dir      string               // of layers that are being made
+	registry *imagestore.Registry // ours; nil where the user named a repository
 	repo     name.Repository
 	now      *logins // the user's, as they were looked up last; nil until then
 	leaving  *logins // for the removals at the end; nil until then
@@ -57,7 +58,7 @@ func newSource(dir, pullFrom string) (s *source, err error) {
 	}
 	s = &source{dir: dir, images: map[string]*image.Published{}}
 	if pullFrom == "" {
-		s.registry, err = image.StartRegistry(dir)
+		s.registry, err = imagestore.StartRegistry(dir)
 	} else {
 		s.repo, err = repository(pullFrom)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
 )
@@ -59,7 +60,7 @@ func TestNoPull(t *testing.T) {
 // A pull that was to be cold and was not fails: by the count of a registry of ours, or by
 // the engine's own word.
 func TestFillPull(t *testing.T) {
-	ours := &run{source: &source{registry: &image.Registry{}}}
+	ours := &run{source: &source{registry: &imagestore.Registry{}}}
 	other := &run{source: &source{}}
 	pub := &image.Published{Layers: []string{"sha256:a", "sha256:b"}, Compressed: 7}
 	all := image.Traffic{Requests: 4, Bytes: 9, Blobs: map[string]int64{"sha256:a": 1, "sha256:b": 2}}
@@ -97,7 +98,7 @@ func TestFillPull(t *testing.T) {
 // Once a pull has broken off, from the user's repository a cold one is one only where the
 // engine tells of the layers that it holds.
 func TestUnproved(t *testing.T) {
-	other, ours := &source{}, &source{registry: &image.Registry{}}
+	other, ours := &source{}, &source{registry: &imagestore.Registry{}}
 	for _, c := range []struct {
 		r      run
 		engine string
@@ -147,7 +148,7 @@ func TestBroken(t *testing.T) {
 		{"a refusal", record.EngineError, true, false}, {"an end on the way", record.EngineError, false, true},
 		{"a time-out", record.TimeOut, false, true}, {"a time-out before all layers", record.TimeOut, true, true},
 	} {
-		r := &run{source: &source{registry: &image.Registry{}}, ledger: &Ledger{}, Options: Options{
+		r := &run{source: &source{registry: &imagestore.Registry{}}, ledger: &Ledger{}, Options: Options{
 			Look: &Look{found: map[string]*Found{Podman: {Engine: Podman}}}, Plan: &study.Plan{}}}
 		r.Plan.Protocol.TrialLimitNS = int64(time.Minute)
 		if c.class == record.TimeOut {

@@ -363,7 +363,11 @@ func TestManyJobs(t *testing.T) {
 	}}
 	run(t, l, job)
 	theirs, ours := fds(l.PID()), fds(os.Getpid())
-	for range 1000 {
+	n := 1000
+	if testing.Short() {
+		n = 200
+	}
+	for range n {
 		res := run(t, l, job)
 		if _, err := ParsePayload(res.Commands[0].Stdout, "w"); err != nil {
 			t.Fatal(err)

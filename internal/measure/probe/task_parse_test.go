@@ -85,7 +85,11 @@ func TestParseTask(t *testing.T) {
 func TestParseTaskGivesOutputBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"\n", "\r", "\x00", "plimsoll 1 ", "plimsoll 1 w ", "plimsoll 1 w-", "mark ", "w", " ", "done 5", "step 0 end", "k uid 7", "x"}
-	for range 20000 {
+	n := 20000
+	if testing.Short() {
+		n = 4000
+	}
+	for range n {
 		var out strings.Builder
 		for range rng.IntN(12) {
 			out.WriteString(parts[rng.IntN(len(parts))])

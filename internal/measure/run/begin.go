@@ -9,7 +9,7 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -75,8 +75,8 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := image.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror, From: o.From}
-	store := image.NewStore(o.State.Images(), probe.Binary(), options)
+	options := imagestore.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror, From: o.From}
+	store := imagestore.NewStore(o.State.Images(), probe.Binary(), options)
 	elsewhere, err := stores(o, options)
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // Cleaned is what a clean-up removed.
@@ -43,13 +43,13 @@ func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned,
 		c.Runs = append(c.Runs, owner.RunID)
 		errs = append(errs, c.run(ctx, o, owner.RunID))
 	}
-	over, err := image.NewStore(o.State.Images(), nil, image.Options{}).ForgetOver(o.State.Live)
+	over, err := imagestore.NewStore(o.State.Images(), nil, imagestore.Options{}).ForgetOver(o.State.Live)
 	for _, id := range over {
 		c.Removed = append(c.Removed, "image archives of run "+id)
 	}
 	errs = append(errs, err, o.State.tidy(), o.State.RestoreKernel())
 	if images {
-		removed, err := image.RemoveStore(o.State.Images())
+		removed, err := imagestore.RemoveStore(o.State.Images())
 		if removed {
 			c.Removed = append(c.Removed, "images in "+o.State.Images())
 		}
@@ -92,7 +92,7 @@ func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 		c.Kept = append(c.Kept, KeptOver{id, k})
 	}
 	errs := []error{err}
-	if store, ok := kit.Images.(*image.Store); ok {
+	if store, ok := kit.Images.(*imagestore.Store); ok {
 		errs = append(errs, store.Forget(id))
 	}
 	if err := errors.Join(errs...); err != nil {

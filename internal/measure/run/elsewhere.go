@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -22,7 +23,7 @@ const elsewhereFile = "image-stores.json"
 
 // stores are those of the levels of image-on. What was built or fetched for the
 // state directory's is not built again.
-func stores(o Options, options image.Options) (map[string]image.Provider, error) {
+func stores(o Options, options imagestore.Options) (map[string]image.Provider, error) {
 	if len(o.ImageOn) == 0 {
 		return nil, nil
 	}
@@ -32,7 +33,7 @@ func stores(o Options, options image.Options) (map[string]image.Provider, error)
 	for level, dir := range o.ImageOn {
 		dir = filepath.Join(dir, elsewhereDir)
 		dirs = append(dirs, dir)
-		out[level] = image.NewStore(dir, probe.Binary(), options)
+		out[level] = imagestore.NewStore(dir, probe.Binary(), options)
 	}
 	return out, o.State.noteStores(dirs)
 }
@@ -96,7 +97,7 @@ func (c *Cleaned) removeStores(s State) error {
 	var errs []error
 	left := map[string]bool{}
 	for _, dir := range dirs {
-		removed, err := image.RemoveStore(dir)
+		removed, err := imagestore.RemoveStore(dir)
 		if removed {
 			c.Removed = append(c.Removed, "images in "+dir)
 			continue

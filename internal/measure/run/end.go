@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/host"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // cleanUp closes the environments, sweeps what is left and audits the machine.
@@ -22,7 +22,7 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 		r.progress.Remark("left by the run, and removed at its end: " + it)
 	}
 	errs = append(errs, err)
-	if store, ok := r.kit.Images.(*image.Store); ok {
+	if store, ok := r.kit.Images.(*imagestore.Store); ok {
 		errs = append(errs, store.Close())
 	}
 	ours, others, err := audit(ctx, before, r.kit, r.Engines)

@@ -11,13 +11,14 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/study"
 )
 
 // puller holds what the pulls of a run need: the registry, and the images in
 // it by name.
 type puller struct {
-	registry *image.Registry
+	registry *imagestore.Registry
 	dir      string
 	images   map[string]*image.Published
 }
@@ -37,7 +38,7 @@ func (r *runner) preparePulls(ctx context.Context) error {
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		return err
 	}
-	if p.registry, err = image.StartRegistry(p.dir); err != nil {
+	if p.registry, err = imagestore.StartRegistry(p.dir); err != nil {
 		return err
 	}
 	r.pulls = p
@@ -110,7 +111,7 @@ func noPuller(env string) string {
 
 // imageReason parts the error of an image from its advice.
 func imageReason(err error) (reason, fix string) {
-	var e *image.Error
+	var e *imagestore.Error
 	if !errors.As(err, &e) {
 		return err.Error(), ""
 	}

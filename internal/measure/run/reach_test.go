@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
-	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -26,7 +26,7 @@ import (
 type bridged struct {
 	baseline.Native
 	name    string
-	peers   enginetest.Peers
+	peers   kittest.Peers
 	sandbox bool
 }
 
@@ -84,16 +84,16 @@ func (h bridgedHeld) Place() engine.Place { return h.place }
 func TestReach(t *testing.T) {
 	for name, drops := range map[string]bool{"open": false, "dropped": true} {
 		t.Run(name, func(t *testing.T) {
-			if !enginetest.OwnNetwork(t, "iptables", "busybox") {
+			if !kittest.OwnNetwork(t, "iptables", "busybox") {
 				return
 			}
-			peers, others := enginetest.NewPeers(t, "lxcbr0", 1), enginetest.NewPeers(t, "virtbr0", 2)
+			peers, others := kittest.NewPeers(t, "lxcbr0", 1), kittest.NewPeers(t, "virtbr0", 2)
 			for _, ns := range others.Namespace {
-				enginetest.Command(t, "nsenter", "--net="+ns, "iptables", "-P", "INPUT", "DROP")
+				kittest.Command(t, "nsenter", "--net="+ns, "iptables", "-P", "INPUT", "DROP")
 			}
 			if drops {
 				for _, c := range []string{"-N DOCKER", "-N DOCKER-USER", "-A FORWARD -j DOCKER-USER", "-P FORWARD DROP"} {
-					enginetest.Command(t, append([]string{"iptables"}, strings.Fields(c)...)...)
+					kittest.Command(t, append([]string{"iptables"}, strings.Fields(c)...)...)
 				}
 			}
 			const metric = "metrics:\n  - {id: answer, title: answer, unit: count, better: higher, what: A number., regexp: 'answer ([0-9.]+)'}\n"
@@ -185,15 +185,15 @@ func TestUnreached(t *testing.T) {
 // The rule of a run that was killed goes with clean; the user's policy, and a
 // rule that only resembles it, stay.
 func TestCleanRule(t *testing.T) {
-	if !enginetest.OwnNetwork(t, "iptables") {
+	if !kittest.OwnNetwork(t, "iptables") {
 		return
 	}
 	o := cleaning(t, newHolder("none"))
 	id := leave(t, o.State)
 	for _, c := range []string{"-P FORWARD DROP", "-A FORWARD -i plm" + id + " -o plm" + id + " -j ACCEPT"} {
-		enginetest.Command(t, append([]string{"iptables"}, strings.Fields(c)...)...)
+		kittest.Command(t, append([]string{"iptables"}, strings.Fields(c)...)...)
 	}
-	before := enginetest.Command(t, "iptables", "-S")
+	before := kittest.Command(t, "iptables", "-S")
 	l, err := OpenLedger(filepath.Join(o.State.RunDir(id), ledgerFile))
 	require.NoError(t, err)
 	kit := &engine.Kit{RunID: id, Root: true, LookPath: exec.LookPath, Ledger: l}
@@ -201,14 +201,14 @@ func TestCleanRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	require.NoError(t, l.Close())
-	if enginetest.Command(t, "iptables", "-S") == before {
+	if kittest.Command(t, "iptables", "-S") == before {
 		t.Fatal("there is no rule to clean")
 	}
 	c, err := Clean(t.Context(), o, false)
 	if err != nil || len(c.Removed) != 1 || !strings.HasPrefix(c.Removed[0], "rule plm"+id) || len(c.Kept) > 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if now := enginetest.Command(t, "iptables", "-S"); now != before {
+	if now := kittest.Command(t, "iptables", "-S"); now != before {
 		t.Errorf("the packet filter is\n%s\nand was\n%s", now, before)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/place"
 	"plimsoll/internal/measure/study"
@@ -43,8 +43,8 @@ type Options struct {
 	NoUser    string
 	Getenv    func(string) string
 	LookPath  func(string) (string, error)
-	Mirror    image.Mirror // is asked for Docker Hub's images
-	From      string       // a further image store, to read from
+	Mirror    imagestore.Mirror // is asked for Docker Hub's images
+	From      string            // a further image store, to read from
 	Progress  Progress
 	// ImageOn are directories by level of the factor image-on.
 	ImageOn map[string]string

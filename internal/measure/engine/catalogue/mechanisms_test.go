@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // What an engine can do without is complete: its levels are there, it says what it
@@ -32,7 +32,7 @@ func TestMechanismsAreComplete(t *testing.T) {
 				t.Errorf("%s: %+v", what, m)
 			}
 			known := func(level string) bool {
-				_, err := image.Describe(level)
+				_, err := imagestore.Describe(level)
 				return slices.Contains(info.Levels[m.Factor], level) || m.Factor == engine.Image && err == nil
 			}
 			if !known(m.To) || m.From != engine.DefaultLevel && !known(m.From) || m.From == m.To {

@@ -12,7 +12,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/record"
 )
 
@@ -29,7 +29,7 @@ func TestFiguresAgreeWithTheEngines(t *testing.T) {
 			if !kit.Root {
 				t.Skip("the engine's store is root's")
 			}
-			registry, err := image.StartRegistry(t.TempDir())
+			registry, err := imagestore.StartRegistry(t.TempDir())
 			require.NoError(t, err)
 			t.Cleanup(func() {
 				if err := registry.Close(); err != nil {

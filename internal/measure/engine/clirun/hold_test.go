@@ -12,7 +12,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -20,7 +20,7 @@ import (
 // base is an environment of plain processes.
 func base(t *testing.T) (*clirun.Base, *engine.Kit) {
 	t.Helper()
-	kit := enginetest.UnitKit(t)
+	kit := kittest.Bare(t)
 	b, err := clirun.NewBase(t.Context(), kit, engine.Spec{ID: "plain"}, false)
 	require.NoError(t, err)
 	t.Cleanup(func() {

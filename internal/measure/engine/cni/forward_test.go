@@ -13,14 +13,15 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 // dropped makes the state of a machine on which Docker has switched forwarding on.
 func dropped(t *testing.T) (rules string) {
 	t.Helper()
-	enginetest.Command(t, "iptables", "-N", "DOCKER")
-	enginetest.Command(t, "iptables", "-P", "FORWARD", "DROP")
-	return enginetest.Command(t, "iptables", "-S")
+	kittest.Command(t, "iptables", "-N", "DOCKER")
+	kittest.Command(t, "iptables", "-P", "FORWARD", "DROP")
+	return kittest.Command(t, "iptables", "-S")
 }
 
 // two attaches two containers.
@@ -40,7 +41,7 @@ func TestPacketFilter(t *testing.T)         { letThrough(t, Bridge, "bridge") }
 func TestPacketFilterOfRouted(t *testing.T) { letThrough(t, PTP, "network") }
 
 func letThrough(t *testing.T, kind, whose string) {
-	if !enginetest.OwnNetwork(t, "iptables") {
+	if !kittest.OwnNetwork(t, "iptables") {
 		return
 	}
 	kit := enginetest.Kit(t)
@@ -68,7 +69,7 @@ func letThrough(t *testing.T, kind, whose string) {
 	if left := kit.Ledger.Left(); len(left) > 0 {
 		t.Errorf("the ledger still has %v", left)
 	}
-	if now := enginetest.Command(t, "iptables", "-S"); now != rules {
+	if now := kittest.Command(t, "iptables", "-S"); now != rules {
 		t.Errorf("the packet filter is\n%s\nand was\n%s", now, rules)
 	}
 }
@@ -78,12 +79,12 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 	const runID, dying = "dead0123", "PLIMSOLL_TEST_DYING"
 	if os.Getenv(dying) != "" {
 		n, err := newNetwork(t.Context(), &engine.Kit{RunID: runID, Dir: os.Getenv(dying), Root: true,
-			LookPath: exec.LookPath, Getenv: os.Getenv, Ledger: &enginetest.Ledger{}}, Bridge)
+			LookPath: exec.LookPath, Getenv: os.Getenv, Ledger: &kittest.Ledger{}}, Bridge)
 		require.NoError(t, err)
 		two(t, n)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	if !enginetest.OwnNetwork(t, "iptables") {
+	if !kittest.OwnNetwork(t, "iptables") {
 		return
 	}
 	kit := enginetest.Kit(t)
@@ -91,7 +92,7 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 		t.Skip(err)
 	}
 	kit.RunID = runID
-	rules, links := dropped(t), enginetest.Command(t, "ip", "-o", "link")
+	rules, links := dropped(t), kittest.Command(t, "ip", "-o", "link")
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), dying+"="+kit.Dir)
 	out, err := cmd.CombinedOutput()
@@ -99,7 +100,7 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("it was not killed: %v\n%s", err, out)
 	}
-	if now := enginetest.Command(t, "iptables", "-S"); !strings.Contains(now, bridgePrefix+runID) {
+	if now := kittest.Command(t, "iptables", "-S"); !strings.Contains(now, bridgePrefix+runID) {
 		t.Fatalf("it left no rule behind: %s", now)
 	}
 	// Its ledger named both.
@@ -110,14 +111,14 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 	if did, err := Remove(t.Context(), kit, engine.Thing{Kind: engine.KindLink, Name: bridgePrefix + runID}); !did || err != nil {
 		t.Errorf("the bridge: %v, %v", did, err)
 	}
-	if now := enginetest.Command(t, "iptables", "-S"); now != rules {
+	if now := kittest.Command(t, "iptables", "-S"); now != rules {
 		t.Errorf("the packet filter is\n%s\nand was\n%s", now, rules)
 	}
 	// The kernel takes the namespaces away, and with them the ends on the bridge,
 	// a while after their last process has ended.
 	now := ""
 	for range 1000 {
-		if now = enginetest.Command(t, "ip", "-o", "link"); now == links {
+		if now = kittest.Command(t, "ip", "-o", "link"); now == links {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -128,7 +129,7 @@ func TestPacketFilterAfterAKill(t *testing.T) {
 // backend is that of the machine's iptables.
 func backend(t *testing.T) string {
 	t.Helper()
-	if strings.Contains(enginetest.Command(t, "iptables", "-V"), "nf_tables") {
+	if strings.Contains(kittest.Command(t, "iptables", "-V"), "nf_tables") {
 		return "nft"
 	}
 	return "legacy"

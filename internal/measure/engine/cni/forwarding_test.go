@@ -14,7 +14,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -23,7 +23,7 @@ import (
 func hardened(t *testing.T) map[string]string {
 	t.Helper()
 	const eth9 = "/proc/sys/net/ipv4/conf/eth9/forwarding"
-	enginetest.Command(t, "ip", "link", "add", "eth9", "type", "veth", "peer", "name", "far9")
+	kittest.Command(t, "ip", "link", "add", "eth9", "type", "veth", "peer", "name", "far9")
 	for _, s := range [][2]string{{forwardFile, "0"}, {redirectsFile, "0"}, {eth9, "1"}} {
 		require.NoError(t, os.WriteFile(s[0], []byte(s[1]), 0))
 	}
@@ -71,7 +71,7 @@ func routed(t *testing.T) (*engine.Kit, *Network) {
 // TestForwarding: the last network of a run puts back what the kernel has changed with
 // the switch, and not only the switch.
 func TestForwarding(t *testing.T) {
-	if !enginetest.OwnNetwork(t) {
+	if !kittest.OwnNetwork(t) {
 		return
 	}
 	was := hardened(t)
@@ -106,7 +106,7 @@ func TestForwardingAfterAKill(t *testing.T) {
 		}
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	if !enginetest.OwnNetwork(t) {
+	if !kittest.OwnNetwork(t) {
 		return
 	}
 	was := hardened(t)
@@ -124,20 +124,20 @@ func TestForwardingAfterAKill(t *testing.T) {
 		{"nobody needs it", func(*testing.T, *engine.Kit) {}, was, ""},
 		{"a user's bridge", func(t *testing.T, _ *engine.Kit) {
 			t.Helper()
-			enginetest.Command(t, "ip", "link", "add", "br-user", "type", "bridge")
-			t.Cleanup(func() { enginetest.Command(t, "ip", "link", "del", "br-user") })
+			kittest.Command(t, "ip", "link", "add", "br-user", "type", "bridge")
+			t.Cleanup(func() { kittest.Command(t, "ip", "link", "del", "br-user") })
 		}, on, ""},
 		{"another run of ours", func(t *testing.T, _ *engine.Kit) {
 			t.Helper()
-			enginetest.Command(t, "ip", "link", "add", bridgePrefix+"other123", "type", "bridge")
-			t.Cleanup(func() { enginetest.Command(t, "ip", "link", "del", bridgePrefix+"other123") })
+			kittest.Command(t, "ip", "link", "add", bridgePrefix+"other123", "type", "bridge")
+			t.Cleanup(func() { kittest.Command(t, "ip", "link", "del", bridgePrefix+"other123") })
 		}, on, "other123"},
 		{"a port of an old bridge", func(t *testing.T, _ *engine.Kit) {
 			t.Helper()
-			enginetest.Command(t, "ip", "link", "add", "port0", "type", "veth", "peer", "name", "port1")
-			enginetest.Command(t, "ip", "link", "set", "port0", "master", "old-bridge")
-			enginetest.Command(t, "ip", "link", "set", "port1", "master", "old-bridge")
-			t.Cleanup(func() { enginetest.Command(t, "ip", "link", "del", "port0") })
+			kittest.Command(t, "ip", "link", "add", "port0", "type", "veth", "peer", "name", "port1")
+			kittest.Command(t, "ip", "link", "set", "port0", "master", "old-bridge")
+			kittest.Command(t, "ip", "link", "set", "port1", "master", "old-bridge")
+			t.Cleanup(func() { kittest.Command(t, "ip", "link", "del", "port0") })
 		}, was, ""},
 		{"its owner has switched it off, and accepts redirects", func(t *testing.T, kit *engine.Kit) {
 			t.Helper()
@@ -215,7 +215,7 @@ func killed(t *testing.T) *engine.Kit {
 	}
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	kit := &engine.Kit{Root: true, Ledger: &enginetest.Ledger{}}
+	kit := &engine.Kit{Root: true, Ledger: &kittest.Ledger{}}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		kit.RunID = f[4]
@@ -254,7 +254,7 @@ func TestSettable(t *testing.T) {
 			t.Errorf("%s to %s: %v, want %v", it.Name, it.Was, !want, want)
 		}
 		if !want {
-			kit := &engine.Kit{Ledger: &enginetest.Ledger{}}
+			kit := &engine.Kit{Ledger: &kittest.Ledger{}}
 			if did, err := PutBack(t.Context(), kit, it); did || err == nil {
 				t.Errorf("%s is put back to %s", it.Name, it.Was)
 			}

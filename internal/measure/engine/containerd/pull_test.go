@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 func TestPulls(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPrintedSize(t *testing.T) {
 	}
 	kit := enginetest.Kit(t)
 	env := open(t, kit, nil, engine.Limits{})
-	registry, err := image.StartRegistry(t.TempDir())
+	registry, err := imagestore.StartRegistry(t.TempDir())
 	require.NoError(t, err)
 	defer registry.Close()
 	img, err := registry.Publish(t.Context(), kit.Images, "payload", kit.RunID)

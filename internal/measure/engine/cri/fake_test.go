@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/record"
 )
 
@@ -198,7 +199,7 @@ func TestNobody(t *testing.T) {
 	refused(t, e, kit, nil, record.Unavailable, "disabled in its configuration")
 	// Neither there nor without a socket can be told what is left.
 	unreached := *kit
-	unreached.Ledger = &enginetest.Ledger{}
+	unreached.Ledger = &kittest.Ledger{}
 	for _, at := range []string{path, "/no/such/socket"} {
 		_ = unreached.Ledger.Made((&server{path: at}).thing(engine.KindContainer, "plimsoll-"+kit.RunID+"-1"))
 	}

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -205,7 +206,7 @@ func TestNobodyAnswers(t *testing.T) {
 	l, err := net.Listen("unix", hung)
 	require.NoError(t, err)
 	defer l.Close() // nobody accepts
-	ledger := &enginetest.Ledger{}
+	ledger := &kittest.Ledger{}
 	kit := enginetest.Kit(t)
 	kit.Ledger = ledger
 	for _, socket := range []string{filepath.Join(t.TempDir(), "none.sock"), hung} {

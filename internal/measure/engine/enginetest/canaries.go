@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/canary"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 // planted are the kinds of canaries that live in an engine, or beside it. Where a
@@ -36,5 +37,5 @@ func plantFor(t *testing.T, e engine.Engine, s *suite) *canary.Flock {
 			kinds = append(kinds, planted[name]...)
 		}
 	}
-	return canary.Plant(t, s.kit, runID(), kinds...)
+	return canary.Plant(t, s.kit, kittest.RunID(), kinds...)
 }

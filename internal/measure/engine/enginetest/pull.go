@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/record"
 )
 
@@ -70,14 +71,14 @@ type pullSuite struct {
 	kit      *engine.Kit
 	puller   engine.Puller
 	opts     PullOptions
-	registry *image.Registry
+	registry *imagestore.Registry
 	image    *image.Published
 }
 
 func (s *pullSuite) serve(t *testing.T) {
 	t.Helper()
 	var err error
-	if s.registry, err = image.StartRegistry(t.TempDir()); err != nil {
+	if s.registry, err = imagestore.StartRegistry(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/image"
+	"plimsoll/internal/measure/imagestore"
 )
 
 // ImageDir is where tests keep their images, from one to the next. A test with
@@ -26,16 +26,16 @@ func ImageDir() string {
 // built at all.
 func Toolbox(t testing.TB, kit *engine.Kit) {
 	t.Helper()
-	store, ok := kit.Images.(*image.Store)
+	store, ok := kit.Images.(*imagestore.Store)
 	if !ok {
 		t.Fatalf("the kit's images are a %T", kit.Images)
 	}
 	s, err := store.State("toolbox")
 	require.NoError(t, err)
-	if s.State == image.Unavailable {
+	if s.State == imagestore.Unavailable {
 		t.Skip("no image toolbox: ", s.Reason)
 	}
-	if s.State != image.Ready && testing.Short() {
+	if s.State != imagestore.Ready && testing.Short() {
 		t.Skip("the image toolbox takes a minute to build: not with -short")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

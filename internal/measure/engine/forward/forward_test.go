@@ -12,8 +12,8 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 const runID = "abcd1234"
@@ -21,14 +21,14 @@ const runID = "abcd1234"
 // ours is a bridge of that run.
 const ours = "plm" + runID
 
-func kit() (*engine.Kit, *enginetest.Ledger) {
-	l := &enginetest.Ledger{}
+func kit() (*engine.Kit, *kittest.Ledger) {
+	l := &kittest.Ledger{}
 	return &engine.Kit{RunID: runID, Root: true, LookPath: exec.LookPath, Getenv: os.Getenv, Ledger: l}, l
 }
 
 // try connects from the second to the first. What is to fail gets a moment
 // only: no time makes a dropped packet arrive.
-func try(t *testing.T, p enginetest.Peers, passes bool) {
+func try(t *testing.T, p kittest.Peers, passes bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -75,13 +75,13 @@ func TestLet(t *testing.T) {
 	for _, s := range states {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			if !enginetest.OwnNetwork(t, s.program) {
+			if !kittest.OwnNetwork(t, s.program) {
 				return
 			}
-			own, other := enginetest.NewPeers(t, ours, 1), enginetest.NewPeers(t, "theirs0", 2)
+			own, other := kittest.NewPeers(t, ours, 1), kittest.NewPeers(t, "theirs0", 2)
 			try(t, own, true)
 			for _, c := range s.drop {
-				enginetest.Command(t, strings.Fields(c)...)
+				kittest.Command(t, strings.Fields(c)...)
 			}
 			try(t, own, false)
 			before := listing(t)
@@ -89,11 +89,11 @@ func TestLet(t *testing.T) {
 			if who, fix := forward.Blame(t.Context(), kit, "theirs0"); who != s.who || !strings.Contains(fix, "theirs0") {
 				t.Errorf("to blame is %q, and what would help is %q; want %q", who, fix, s.who)
 			} else {
-				enginetest.Command(t, strings.Fields(fix)...)
+				kittest.Command(t, strings.Fields(fix)...)
 				if !strings.HasPrefix(s.name, "both") { // where two drop, the first is told
 					try(t, other, true)
 				}
-				enginetest.Command(t, strings.Fields(undo(fix))...)
+				kittest.Command(t, strings.Fields(undo(fix))...)
 			}
 			if listing(t) != before {
 				t.Fatalf("the test did not put it back:\n%s\nwas:\n%s", listing(t), before)
@@ -136,15 +136,15 @@ func TestLeftovers(t *testing.T) {
 	for _, program := range []string{"iptables-nft", "iptables-legacy", "nft"} {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
-			if !enginetest.OwnNetwork(t, program) {
+			if !kittest.OwnNetwork(t, program) {
 				return
 			}
 			if program == "nft" {
-				enginetest.Command(t, strings.Fields("nft add table inet own")...)
-				enginetest.Command(t, strings.Fields("nft add chain inet own ahead { type filter hook forward priority 0 ; policy drop ; }")...)
-				enginetest.Command(t, strings.Fields(`nft add rule inet own ahead iifname theirs accept comment "plimsoll-abcd12345"`)...)
+				kittest.Command(t, strings.Fields("nft add table inet own")...)
+				kittest.Command(t, strings.Fields("nft add chain inet own ahead { type filter hook forward priority 0 ; policy drop ; }")...)
+				kittest.Command(t, strings.Fields(`nft add rule inet own ahead iifname theirs accept comment "plimsoll-abcd12345"`)...)
 			} else {
-				enginetest.Command(t, program, "-P", "FORWARD", "DROP")
+				kittest.Command(t, program, "-P", "FORWARD", "DROP")
 				for _, theirs := range []string{
 					"-i plmabcd1234 -o plmabcd1234 -j ACCEPT",
 					"-i plmabcd1234 -o plmabcd1234 -m comment --comment plimsoll-abcd1234 -j DROP",
@@ -152,7 +152,7 @@ func TestLeftovers(t *testing.T) {
 					"-i plmabcd1234 -o docker0 -m comment --comment plimsoll-abcd1234 -j ACCEPT",
 					"-i plmother123 -o plmother123 -m comment --comment plimsoll-other123 -j ACCEPT",
 				} {
-					enginetest.Command(t, append([]string{program, "-A", "FORWARD"}, strings.Fields(theirs)...)...)
+					kittest.Command(t, append([]string{program, "-A", "FORWARD"}, strings.Fields(theirs)...)...)
 				}
 			}
 			before := listing(t)
@@ -200,12 +200,12 @@ func TestNothingToDo(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T){
 		"nothing is forbidden": func(*testing.T) {},
 		"bridge netfilter is off": func(t *testing.T) {
-			enginetest.Command(t, "iptables", "-P", "FORWARD", "DROP")
+			kittest.Command(t, "iptables", "-P", "FORWARD", "DROP")
 			require.NoError(t, os.WriteFile(filterSwitch, []byte("0"), 0))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !enginetest.OwnNetwork(t, "iptables") {
+			if !kittest.OwnNetwork(t, "iptables") {
 				return
 			}
 			prepare(t)
@@ -218,7 +218,7 @@ func TestNothingToDo(t *testing.T) {
 			if now, _ := os.ReadFile("/proc/net/ip_tables_names"); string(now) != string(tables) {
 				t.Errorf("tables were made by looking: %q, before %q", now, tables)
 			}
-			if rules := enginetest.Command(t, "iptables", "-S", "FORWARD"); strings.Contains(rules, ours) {
+			if rules := kittest.Command(t, "iptables", "-S", "FORWARD"); strings.Contains(rules, ours) {
 				t.Error(rules)
 			}
 		})
@@ -228,10 +228,10 @@ func TestNothingToDo(t *testing.T) {
 // A namespace that can't be entered, or in which the address is not, is no
 // proof that packets are dropped.
 func TestUntried(t *testing.T) {
-	if !enginetest.OwnNetwork(t) {
+	if !kittest.OwnNetwork(t) {
 		return
 	}
-	p := enginetest.NewPeers(t, "br0", 1)
+	p := kittest.NewPeers(t, "br0", 1)
 	for name, err := range map[string]error{
 		"no such namespace":        forward.Try(t.Context(), "", "/proc/self/no-such", p.Address[0]),
 		"no such namespace, first": forward.Try(t.Context(), "/proc/self/no-such", p.Namespace[0], p.Address[0]),
@@ -252,14 +252,14 @@ func TestUntried(t *testing.T) {
 // firewalld refuses by a rule of its own, in a chain that accepts what it passes
 // over: it is blamed, and left as it is.
 func TestFirewalld(t *testing.T) {
-	if !enginetest.OwnNetwork(t, "nft") {
+	if !kittest.OwnNetwork(t, "nft") {
 		return
 	}
 	for _, c := range []string{"add table inet firewalld", "add chain inet firewalld filter_FORWARD { type filter hook forward priority 10 ; policy accept ; }",
 		"add rule inet firewalld filter_FORWARD reject with icmpx admin-prohibited"} {
-		enginetest.Command(t, append([]string{"nft"}, strings.Fields(c)...)...)
+		kittest.Command(t, append([]string{"nft"}, strings.Fields(c)...)...)
 	}
-	p := enginetest.NewPeers(t, ours, 1)
+	p := kittest.NewPeers(t, ours, 1)
 	try(t, p, false)
 	before := listing(t)
 	kit, ledger := kit()

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/forward"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 // Wherever forwarded packets are dropped a rule for a network that is routed is
@@ -16,11 +16,11 @@ func TestLetNetwork(t *testing.T) {
 	for _, s := range states {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			if !enginetest.OwnNetwork(t, s.program) {
+			if !kittest.OwnNetwork(t, s.program) {
 				return
 			}
 			for _, c := range s.drop {
-				enginetest.Command(t, strings.Fields(c)...)
+				kittest.Command(t, strings.Fields(c)...)
 			}
 			before := listing(t)
 			kit, ledger := kit()

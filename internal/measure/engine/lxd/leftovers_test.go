@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 )
 
 // elsewhere is the kit of a clean-up that comes later: the environment names
@@ -200,7 +201,7 @@ func TestListingTriedAgain(t *testing.T) {
 
 // TestUnreachable: what can't be asked is told with what helps, and stays.
 func TestUnreachable(t *testing.T) {
-	kit := &engine.Kit{RunID: "abcd1234", Ledger: &enginetest.Ledger{}}
+	kit := &engine.Kit{RunID: "abcd1234", Ledger: &kittest.Ledger{}}
 	dead := engine.Thing{Kind: engine.KindProject, Name: "plimsoll-abcd1234", Engine: "lxd", At: filepath.Join(t.TempDir(), "unix.socket")}
 	require.NoError(t, kit.Ledger.Made(dead))
 	_, kept := engine.Sweep(t.Context(), kit, New())

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/probe"
 )
 
@@ -135,7 +136,7 @@ func TestHangs(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 100\n"), 0o700))
 	things := []engine.Thing{{Kind: engine.KindContainer, Name: adapter.Name(kit.RunID, "1"), Engine: Name, At: program},
 		{Kind: engine.KindImage, Name: "localhost/plimsoll/payload:" + kit.RunID, Engine: Name, At: program}}
-	kit.Ledger = &enginetest.Ledger{}
+	kit.Ledger = &kittest.Ledger{}
 	for _, thing := range things {
 		require.NoError(t, kit.Ledger.Made(thing))
 	}

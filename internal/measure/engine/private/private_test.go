@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -216,7 +217,7 @@ func TestSees(t *testing.T) {
 
 // victim is a process that dies by SIGKILL with a daemon and a file system.
 func victim(dir string) {
-	kit := &engine.Kit{RunID: filepath.Base(dir), Dir: dir, Root: true, Ledger: &enginetest.Ledger{}, LookPath: exec.LookPath, Getenv: os.Getenv}
+	kit := &engine.Kit{RunID: filepath.Base(dir), Dir: dir, Root: true, Ledger: &kittest.Ledger{}, LookPath: exec.LookPath, Getenv: os.Getenv}
 	f, err := private.MakeFileSystem(context.Background(), kit, "v", "ext4", 32<<20)
 	if err == nil {
 		o := stubbornOptions(kit, "victim")

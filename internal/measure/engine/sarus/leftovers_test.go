@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -194,7 +195,7 @@ func TestTrialKilled(t *testing.T) {
 
 // What can't be reached is kept, with what would help.
 func TestOutOfReach(t *testing.T) {
-	kit := &engine.Kit{RunID: "abcdefgh", Root: true, Ledger: &enginetest.Ledger{}, LookPath: exec.LookPath, NoUser: "there is none"}
+	kit := &engine.Kit{RunID: "abcdefgh", Root: true, Ledger: &kittest.Ledger{}, LookPath: exec.LookPath, NoUser: "there is none"}
 	e := New()
 	for _, t2 := range []engine.Thing{
 		{Kind: engine.KindImage, Name: "load/library/x:abcdefgh", Engine: "sarus", At: "/no/such/sarus"},

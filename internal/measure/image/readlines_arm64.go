@@ -1,8 +1,0 @@
-//go:build linux
-
-package image
-
-import _ "embed"
-
-//go:embed readlines/bin/read-lines-arm64
-var readLines []byte

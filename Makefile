@@ -32,7 +32,7 @@ RIGHT := ./internal/record/... ./internal/understand/... ./internal/common/...
 
 # What measures by the engines' interfaces alone, and what it stands on: built everywhere.
 PORTABLE := ./internal/measure/portable
-BUILT := ./internal/measure/engine ./internal/measure/engine/stamp ./internal/measure/workload ./internal/measure/study ./internal/measure/image ./internal/measure/probe
+BUILT := ./internal/measure/engine ./internal/measure/engine/stamp ./internal/measure/workload ./internal/measure/study ./internal/measure/image ./internal/measure/imagestore ./internal/measure/probe
 
 # It emulates a processor, and measures nothing here.
 VM := ./internal/measure/vmtest/...
@@ -44,12 +44,12 @@ MEASURING := ./internal/measure/collect ./internal/measure/trace ./internal/meas
 ASKING = $(sort $(shell grep -rlE --include='*_test.go' 'enginetest\.(Kit|Conformance|Pulls)\>' internal | xargs -n1 dirname | sed 's|^|./|'))
 LONG := ./internal/cli $(patsubst %,./internal/measure/engine/%,docker podman cri lxd containerd)
 ENGINE_TESTS = $(MEASURING) $(LONG) $(filter-out $(LONG) $(MEASURING),$(ASKING))
-OTHER_TESTS = ./internal/measure/image $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/image)")
+OTHER_TESTS = ./internal/measure/imagestore $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ENGINE_TESTS) $(VM) ./internal/measure/imagestore)")
 
 # Where goroutines run: under the race detector in make unit, but for the command
 # line, whose tests are mostly waiting for programs, and for what starts its
 # goroutines only beside a real engine or a browser.
-RACE = $(filter-out ./internal/cli ./internal/bench ./internal/measure/features ./internal/measure/portable% ./internal/understand/page/browsertest $(addprefix ./internal/measure/engine/,canary cni private $(ADAPTERS)),$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>[^,]' internal | xargs -n1 dirname | sort -u | sed 's|^|./|'))
+RACE = $(filter-out ./internal/cli ./internal/bench ./internal/measure/features ./internal/measure/portable% ./internal/understand/page/browsertest $(addprefix ./internal/measure/engine/,canary cni private $(ADAPTERS)),$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>[^,]' internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u))
 
 # What also simulates, which it leaves to the tests without the detector.
 SIMULATE := ./internal/common/stats
@@ -201,13 +201,20 @@ unit: export GOGC := 400
 unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
 	@$(MAKE) --no-print-directory -k -j2 unit-race unit-rest
 
+# What has tests, and of it what skips each of them with -short: that would be linked for nothing.
+TESTED = $(shell grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func (Test|Fuzz|Example)' internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u)
+IDLE := ./internal/measure/vmtest ./internal/measure/engine/bubblewrap ./internal/measure/engine/canary ./internal/measure/engine/lxc ./internal/understand/page/browsertest ./internal/understand/page/inbrowser ./internal/bench/sharp/measured
+
 # Both begin with what takes longest, so that what is linked in a moment fills the end.
 RACED = ./internal/measure/run ./internal/measure/probe $(RACE)
+FIRST := ./internal/understand/report ./internal/cli ./internal/understand/view ./internal/dist
 DETECT = if command -v "$$($(GO) env CC)" >/dev/null; then export CGO_ENABLED=1 detect=-race; else \
 	echo "without the race detector: there is no C compiler here (on Debian: apt install gcc libc6-dev)"; fi
 
+# A program under the detector waits for a second before it ends, in case that something
+# still happens: CI does (make test-race).
 unit-race:
-	@$(DETECT); $(GO) test $(UNIT) $$detect $(RACED)
+	@$(DETECT); GORACE="atexit_sleep_ms=50 $$GORACE" $(GO) test $(UNIT) $$detect $(RACED)
 
 test-race: $(SUM) ## the race detector's half of make unit, as CI runs it: what fails is tried again, but for a data race
 	@mkdir -p bin; rm -f bin/again-$@.txt
@@ -215,7 +222,7 @@ test-race: $(SUM) ## the race detector's half of make unit, as CI runs it: what 
 	@[ ! -s bin/again-$@.txt ] || { echo "failed once, and were tried again by themselves:"; cat bin/again-$@.txt; }
 
 unit-rest:
-	@$(GO) test $(UNIT) ./internal/understand/report ./internal/cli ./internal/understand/view ./internal/dist $$($(GO) list -find ./... | grep -vxF "$$($(GO) list -find $(filter-out $(SIMULATE),$(RACE)))")
+	@$(GO) test $(UNIT) $(FIRST) $(filter-out $(FIRST) $(IDLE) $(filter-out $(SIMULATE),$(RACE)),$(TESTED))
 
 test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
 	@[ -n "$(filter $(ENGINE),$(ADAPTERS))" ] || { echo "$(if $(ENGINE),there is no adapter $(ENGINE): make test-engine ENGINE=NAME,say which: make test-engine ENGINE=NAME) with one of $(ADAPTERS)"; exit 2; }

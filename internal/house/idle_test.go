@@ -1,0 +1,85 @@
+package house
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/common/require"
+)
+
+// make unit leaves out the packages of the Makefile's IDLE, which would be linked there
+// only to skip each of their tests, and leaves out no others.
+func TestIdlePackages(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?m)^IDLE := (.+)$`).FindSubmatch(makefile)
+	if m == nil {
+		t.Fatal("the Makefile has no IDLE")
+	}
+	idle := strings.Fields(string(m[1]))
+	of := noFunctions()
+	for _, src := range sources(t) {
+		of.add(path.Dir(src.path), src.file)
+	}
+	tested := 0
+	for _, p := range packages(t) {
+		folder := strings.TrimPrefix(p.ImportPath, module)
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*_test.go"))
+		require.NoError(t, err)
+		var tests []string
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			tests = append(tests, of.add(folder, file)...)
+		}
+		if len(files) > 0 {
+			tested++
+		}
+		runs := slices.DeleteFunc(tests, func(name string) bool { return of.skipped(folder, name) })
+		switch left := slices.Contains(idle, "./"+folder); {
+		case left && (len(files) == 0 || len(runs) > 0):
+			t.Errorf("make unit leaves out %s, which does not skip all of its tests with -short: take it off IDLE (%q)", folder, runs)
+		case !left && len(files) > 0 && len(runs) == 0:
+			t.Errorf("%s skips all of its tests with -short: put it into IDLE", folder)
+		}
+	}
+	if tested < 100 {
+		t.Errorf("%d packages have tests: the test looks in the wrong place", tested)
+	}
+}
+
+// The rule itself must be able to fail.
+func TestIdleIsSeen(t *testing.T) {
+	const head = "package x\nfunc need(t *testing.T) { t.Helper(); if testing.Short() { t.Skip() } }\nfunc judge(t *testing.T) {}\nfunc TestX(t *testing.T) {"
+	for body, want := range map[string]bool{
+		"need(t); judge(t)":                          true,
+		"dir := t.TempDir(); need(t); judge(t)":      true,
+		"if testing.Short() { t.Skip() }; t.Error()": true,
+		"if os.Getenv(`A`) != `1` { t.Skip() }":      false,
+		"for range 3 { t.Run(``, func(t *testing.T) { t.Parallel(); need(t); t.Error() }) }": true,
+		"judge(t)":                                            false,
+		"judge(t); need(t)":                                   false,
+		"t.Error(); need(t)":                                  false,
+		"require.NoError(t, x); need(t)":                      false,
+		"if x { need(t) }; judge(t)":                          false,
+		"if testing.Short() { t.Log() }; judge(t)":            false,
+		"if testing.Short() && x { t.Skip() }; judge(t)":      false,
+		"t.Run(``, func(t *testing.T) { need(t) }); judge(t)": false,
+		"t.Run(``, func(t *testing.T) { judge(t) })":          false,
+		"println()": false,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x_test.go", head+body+"}", 0)
+		require.NoError(t, err)
+		of := noFunctions()
+		if tests := of.add("x", file); len(tests) != 1 || of.skipped("x", tests[0]) != want {
+			t.Errorf("%q of %q: skipped is not %v", tests, body, want)
+		}
+	}
+}

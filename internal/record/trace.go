@@ -89,7 +89,8 @@ type TraceEvent struct {
 	// Interrupt, of a wake: an interrupt did it, not the thread that it interrupted.
 	Interrupt bool `json:"i,omitempty"`
 	// Soft: by a softirq, which may be that of what Thread itself sends.
-	Soft bool   `json:"s,omitempty"`
+	Soft bool `json:"s,omitempty"`
+	// Call, of a switch: the system call that Thread is in, 0 where that is not known.
 	Call int    `json:"n,omitempty"`
 	Text string `json:"x,omitempty"`
 	// Stack points into Frames, innermost first: where a thread waits.

@@ -242,7 +242,7 @@ func (g *gathering) trace(head record.TraceHead, threads []record.TraceThread) *
 		if e.Kind == record.TraceExec {
 			e.Text = g.command(execs[e.Thread], e.Text, e.Thread, at)
 		}
-		if e.Kind == record.TraceEnter {
+		if e.Kind == record.TraceEnter || e.Call != 0 {
 			head.Calls[e.Call] = callName(e.Call)
 		}
 		t.Events = append(t.Events, e)

@@ -13,6 +13,9 @@ func (g *gathering) switched(cpu int, s switchEvent) {
 		g.owners[s.thread] = s.process
 	}
 	e := record.TraceEvent{At: s.at, CPU: cpu, Kind: record.TraceSwitch, Thread: s.thread, Other: s.other}
+	if !s.wakes && s.call > 0 {
+		e.Call = s.call
+	}
 	switch {
 	case s.wakes:
 		e.Kind = record.TraceWake

@@ -25,9 +25,10 @@ type switchLog struct {
 // A slot of it, bytes: the time, who has the processor (thread and process), the other
 // (the one that gets it, or that is woken), the state in which the one stops or who
 // wakes, how much of each stack is filled, where in its program the woken thread is, which
-// of the two events it is, and the system call in which that thread slept. The first
-// stack is that of the woken thread; the second is that of the one that has the
-// processor, where it stops for what no signal ends, or of the interrupt that wakes.
+// of the two events it is, and the system call in which that thread slept, or that the one
+// which stops is in. The first stack is that of the woken thread; the second is that of the
+// one that has the processor, where it stops for what no signal ends, or of the interrupt
+// that wakes.
 const (
 	byAt      = 8
 	processAt = 12
@@ -99,7 +100,7 @@ type switchEvent struct {
 	thread, process     int
 	other               int
 	wakes               bool
-	call                int    // the system call in which the woken thread slept, -1: see its stack
+	call                int    // the system call in which the woken thread slept, -1: see its stack; of a switch the one that stops is in, -1: none
 	marks               uint32 // the state of who stops, 0: it could go on; or who wakes
 	user                uint64 // where in its program the woken thread is, 0: not known
 	asleep, interrupted []uint64

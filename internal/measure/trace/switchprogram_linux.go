@@ -19,8 +19,12 @@ func (l *switchLog) switchProgram(o Options) (*ebpf.Program, error) {
 	return tracing("plimsoll_switch", "sched_switch", slices.Concat(
 		asm.Instructions{asm.Mov.Reg(asm.R6, asm.R1)}, l.next(), l.who(),
 		asm.Instructions{
-			asm.StoreImm(asm.R7, kindAt, 0, asm.DWord),
+			asm.StoreImm(asm.R7, kindAt, 0, asm.Word),
+			asm.StoreImm(asm.R7, callAt, -1, asm.Word),
 			asm.StoreImm(asm.R7, asleepAt, 0, asm.DWord), // and hereAt
+		},
+		when(o.Stacks, l.inside()),
+		asm.Instructions{
 			asm.LoadMem(asm.R1, asm.R6, 16, asm.DWord),
 			asm.LoadMem(asm.R1, asm.R1, l.kernel.pid, asm.Word),
 			asm.StoreMem(asm.R7, otherAt, asm.R1, asm.Word),
@@ -64,11 +68,13 @@ func (l *switchLog) wakeProgram(o Options) (*ebpf.Program, error) {
 		done(), written()))
 }
 
+// code64 is the segment of 64-bit programs; others have other numbers for their calls.
+const code64 = 0x33
+
 // sleeping writes where the woken thread waitsIn, if a signal could end that (state 1)
 // and it has left its processor: the system call, or, where that one says too little, the
 // stack. It goes on at "awake".
 func (l *switchLog) sleeping() asm.Instructions {
-	const code64 = 0x33 // the segment of 64-bit programs; others have other numbers for their calls
 	all := asm.Instructions{
 		asm.LoadMem(asm.R1, asm.R6, 0, asm.DWord),
 		asm.LoadMem(asm.R2, asm.R1, l.kernel.state, asm.Word),
@@ -97,6 +103,24 @@ func (l *switchLog) sleeping() asm.Instructions {
 		asm.FnGetTaskStack.Call(),
 		asm.StoreMem(asm.R7, asleepAt, asm.R0, asm.Word),
 	)
+}
+
+// inside writes the system call that the thread which has the processor is in. The kernel's
+// own threads have none, nor has one that was interrupted outside of any.
+func (l *switchLog) inside() asm.Instructions {
+	return asm.Instructions{
+		asm.FnGetCurrentTaskBtf.Call(),
+		asm.LoadMem(asm.R1, asm.R0, l.kernel.flags, asm.Word),
+		asm.And.Imm(asm.R1, kernelThread),
+		asm.JNE.Imm(asm.R1, 0, "outside"),
+		asm.Mov.Reg(asm.R1, asm.R0),
+		asm.FnTaskPtRegs.Call(),
+		asm.LoadMem(asm.R1, asm.R0, l.kernel.segment, asm.Half),
+		asm.JNE.Imm(asm.R1, code64, "outside"),
+		asm.LoadMem(asm.R1, asm.R0, l.kernel.call, asm.DWord),
+		asm.StoreMem(asm.R7, callAt, asm.R1, asm.Word),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("outside"),
+	}
 }
 
 // who writes the time, and who has the processor.

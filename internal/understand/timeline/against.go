@@ -45,10 +45,11 @@ func (c *Comparison) RateOf(atOnce int, all []int64) {
 	var walk func(p *Pair)
 	walk = func(p *Pair) {
 		if len(p.Steps) == 0 {
-			x := seen[p.Name]
+			name := overall(p.Name)
+			x := seen[name]
 			if x == nil {
-				x = &Pair{Name: p.Name, Cause: p.Cause}
-				seen[p.Name] = x
+				x = &Pair{Name: name, Cause: p.Cause}
+				seen[name] = x
 			}
 			x.A, x.B = x.A+p.A, x.B+p.B
 		}

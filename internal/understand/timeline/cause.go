@@ -1,6 +1,9 @@
 package timeline
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Cause says why a piece of the way took time.
 type Cause struct {
@@ -43,11 +46,14 @@ var waits = []mechanism{
 	{"blk_mq_freeze_queue_wait", "a block device to have nothing under way"},
 	{"read_events", "the disk (asynchronous)"},
 	{"flush_work", "a job of the kernel's workers"},
-	{goSleep, "Go's scheduler to look after its threads again"},
+	{goSleep, goLooks},
 	{"hrtimer_nanosleep", "a pause that it makes itself"},
 	{"fuse_", "a file system in user space"},
 	{"tty_read", "the terminal"},
 }
+
+// goLooks is what a thread waits for in a pause of Go's runtime.
+const goLooks = "Go's scheduler to look after its threads again"
 
 // purposes say what for, by a function further out on the stack.
 var purposes = []mechanism{
@@ -90,6 +96,15 @@ var purposes = []mechanism{
 	{"do_exit", "ending"},
 }
 
+// through are the system calls that write through to a disk. Their time is theirs whatever
+// the kernel does in between, where the stack doesn't reach as far as to say so, too.
+var through = map[string]string{"fsync": "fsync", "fdatasync": "fsync", "msync": "fsync", "sync": "sync", "syncfs": "syncing a file system"}
+
+// purpose is what the kernel is at, by a thread's stack and the system call that it is in.
+func purpose(stack []string, call string) string {
+	return cmp.Or(find(stack, purposes), through[call])
+}
+
 func find(stack []string, all []mechanism) string {
 	for _, m := range all {
 		for _, f := range stack {
@@ -122,9 +137,9 @@ func (p *Piece) Why() Cause {
 		}
 		return Cause{Text: "in " + i.Call}
 	case Queued:
-		return Cause{Text: "waits for a processor"}
+		return Cause{Text: processor + i.purposely()}
 	case Waiting:
-		what, purpose := find(i.Stack, waits), find(i.Stack, purposes)
+		what := find(i.Stack, waits)
 		if what == "" {
 			if what = find(i.Stack, meetings); what != "" {
 				return p.met(what)
@@ -134,12 +149,29 @@ func (p *Piece) Why() Cause {
 		if what == "" {
 			return Cause{"a wait", true}
 		}
-		if purpose != "" {
-			purpose = " (" + purpose + ")"
-		}
-		return Cause{Text: "waits for " + what + purpose}
+		return Cause{Text: "waits for " + what + i.purposely()}
 	}
 	return Cause{"nothing was seen", true}
+}
+
+// processor is the cause of the time in which a thread could go on and does not. Behind a
+// wait it counts for what that was for: each of a hundred short waits for a disk ends so.
+const processor = "waits for a processor"
+
+// overall is a cause without what it was for, where it is the processors that are short.
+func overall(cause string) string {
+	if strings.HasPrefix(cause, processor) {
+		return processor
+	}
+	return cause
+}
+
+// purposely is the purpose in brackets.
+func (i *Interval) purposely() string {
+	if i.Purpose == "" {
+		return ""
+	}
+	return " (" + i.Purpose + ")"
 }
 
 // outer names a wait that is none of the known ones by its system call, or by the

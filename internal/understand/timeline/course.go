@@ -41,6 +41,9 @@ type Interval struct {
 	Call     string // the system call that the thread is in; "": its own code
 	// Stack is where the thread waits in the kernel, innermost function first.
 	Stack []string
+	// Purpose is what the kernel is at for it in a wait, and until it runs again; "" where
+	// no function and no system call says it.
+	Purpose string
 	// Waker is the thread that ended a wait, 0 where an interrupt did, or where
 	// that was not seen.
 	Waker     int
@@ -202,7 +205,7 @@ func (b *builder) enter(id int, at int64, was, s State, cpu int) *Interval {
 			if at > 0 {
 				first := Interval{To: at, State: was, CPU: cpu}
 				if was == Waiting {
-					first.Stack = t.stack
+					first.Stack, first.Purpose = t.stack, purpose(t.stack, "")
 				}
 				t.Intervals = append(t.Intervals, first)
 			}
@@ -307,6 +310,7 @@ func (b *builder) swtch(e *record.TraceEvent) {
 		} else {
 			o := b.enter(e.Thread, e.At, Running, state, e.CPU)
 			o.Stack = b.functions(e.Stack)
+			o.Purpose = purpose(o.Stack, cmp.Or(o.Call, b.trace.Calls[e.Call]))
 		}
 	}
 	if e.Other != 0 {
@@ -333,7 +337,7 @@ func (b *builder) wake(e *record.TraceEvent) {
 		}
 	case o.State == Waiting:
 		b.woken(o, e)
-		b.enter(e.Other, e.At, Waiting, Queued, e.CPU)
+		b.enter(e.Other, e.At, Waiting, Queued, e.CPU).Purpose = o.Purpose
 	}
 }
 

@@ -59,7 +59,7 @@ func AloneRow(x *Explanation) RateRow {
 	var walk func(s *Step)
 	walk = func(s *Step) {
 		if len(s.Steps) == 0 {
-			all[s.Name] += s.NS
+			all[overall(s.Name)] += s.NS
 		}
 		for _, b := range s.Steps {
 			walk(b)

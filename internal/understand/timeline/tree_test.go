@@ -49,7 +49,8 @@ func TestTreeAddsUp(t *testing.T) {
   t2 890
     its own code 295 ?
     waits for something to be written to a pipe 200 ?
-    waits for a processor 25
+    waits for a processor (fsync) 10
+    waits for a processor 15
     runc create 370
       its own code 370 ?
   waits for a processor 10
@@ -89,7 +90,8 @@ func TestOwnCode(t *testing.T) {
   its own code 100 ?
   t2 890
     waits for something to be written to a pipe 200 ?
-    waits for a processor 25
+    waits for a processor (fsync) 10
+    waits for a processor 15
     runc create 370
       busy with libc.so.6 370
     its own code 73 ?

@@ -95,7 +95,7 @@ do without; in a study the key ablate does the same.`,
 	c.Flags().StringSliceVar(&f.metrics, "metric", nil, "take these metrics of the workload apart (default: its first)")
 	c.Flags().StringSliceVar(&f.mechanisms, "mechanism", f.mechanisms, "take only these away")
 	c.Flags().StringVarP(&f.dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-ablate-ENGINE)")
-	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts with each mechanism that costs something and ten without, as plimsoll explain does, and show what the timeline says next to the cost, in the record too (root; workload hello)")
+	c.Flags().BoolVar(&f.explain, "explain", false, "then follow ten starts or more with each mechanism that costs something and as many without, as plimsoll explain does, and show what the timeline says next to the cost, in the record too (root; workload hello)")
 	c.Flags().BoolVar(&f.show, "study", false, "print the study, for plimsoll run, and measure nothing")
 	f.addTurn(c)
 	completes(c, "mechanism", completeMechanisms(w))

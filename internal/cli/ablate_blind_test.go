@@ -121,6 +121,17 @@ func ms(i *sample.Estimate) string {
 // costsAlone is what each mechanism of an engine costs alone, ns.
 func costsAlone(t *testing.T, like World, e engine.Engine, asked ...string) map[string]*sample.Estimate {
 	t.Helper()
+	x := takenApart(t, like, e, asked...)
+	costs := map[string]*sample.Estimate{}
+	for _, s := range slices.Concat(x.Steps, x.Added) {
+		costs[s.Mechanism] = s.Alone
+	}
+	return costs
+}
+
+// takenApart is what ablate says of an engine.
+func takenApart(t *testing.T, like World, e engine.Engine, asked ...string) *ablation.Waterfall {
+	t.Helper()
 	var out, errs bytes.Buffer
 	args := append([]string{"ablate", "--format", "json", "--progress", "none", "--wait", "-d", filepath.Join(t.TempDir(), "run")}, asked...)
 	w := within(offline(t.TempDir(), []engine.Engine{e}, &out, &errs, args...), like)
@@ -131,11 +142,7 @@ func costsAlone(t *testing.T, like World, e engine.Engine, asked ...string) map[
 	if err := json.Unmarshal(out.Bytes(), &x); err != nil {
 		t.Fatal(err)
 	}
-	costs := map[string]*sample.Estimate{}
-	for _, s := range slices.Concat(x[0].Steps, x[0].Added) {
-		costs[s.Mechanism] = s.Alone
-	}
-	return costs
+	return x[0]
 }
 
 // paused is the median of the pauses in a log, s.

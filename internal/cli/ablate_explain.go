@@ -25,7 +25,8 @@ func (f *ablateFlags) explainable(args []string) error {
 	}
 }
 
-// observedStarts are how many starts are traced of each environment.
+// observedStarts are how many starts are traced of each environment, at the least: half as
+// many as there are blocks, of which the costs beside it are.
 const observedStarts = 10
 
 // observe asks the timeline, sets what it says beside what was found by taking away, and
@@ -45,7 +46,7 @@ func (f *ablateFlags) observe(w World, res *analyze.Result, o run.Options) error
 // to cost something.
 func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan) (*record.Timeline, error) {
 	a := plan.Study.Ablations[0]
-	e := explainFlags{starts: observedStarts, asked: true, turn: f.turn, unlimited: true}
+	e := explainFlags{starts: max(observedStarts, f.blocks/2), asked: true, turn: f.turn, unlimited: true}
 	var ids []string
 	place := func(id string) int {
 		if i := slices.Index(ids, id); i >= 0 {
@@ -59,13 +60,17 @@ func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan)
 		with, without int
 	}
 	var pairs []pair
-	for _, s := range x.Savings() {
-		i := slices.IndexFunc(a.Steps, func(t record.AblationStep) bool { return t.Mechanism == s.Mechanism })
-		if i >= 0 && a.Steps[i].With != "" && a.Steps[i].Without != "" {
-			pairs = append(pairs, pair{s.Mechanism, place(a.Steps[i].With), place(a.Steps[i].Without)})
+	for _, s := range x.Costly() {
+		steps := a.Steps
+		if s.Kind == ablation.Addition {
+			steps = a.Added
+		}
+		i := slices.IndexFunc(steps, func(t record.AblationStep) bool { return t.Mechanism == s.Mechanism })
+		if i >= 0 && steps[i].With != "" && steps[i].Without != "" {
+			pairs = append(pairs, pair{s.Mechanism, place(steps[i].With), place(steps[i].Without)})
 		}
 	}
-	t := &record.Timeline{Schema: record.TimelineSchema, Tool: tool(), Engine: x.Engine, Workload: x.Workload, Metric: x.Metric.ID, Starts: observedStarts, Mechanisms: []record.Observed{}}
+	t := &record.Timeline{Schema: record.TimelineSchema, Tool: tool(), Engine: x.Engine, Workload: x.Workload, Metric: x.Metric.ID, Starts: e.starts, Mechanisms: []record.Observed{}}
 	if len(pairs) == 0 {
 		return t, nil
 	}
@@ -73,15 +78,16 @@ func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan)
 	for _, id := range ids {
 		all = append(all, askedLevels(plan, id))
 	}
-	traced, err := e.environments(w, all...)
+	traced, err := e.traced(w, all...)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pairs {
-		o := timeline.Observe(timeline.Against(traced[p.with], traced[p.without]))
-		seen := record.Observed{Mechanism: p.mechanism, With: o.With, Without: o.Without, Gone: o.Gone, Else: o.Else}
-		for _, s := range o.Steps {
-			seen.Steps = append(seen.Steps, record.ObservedStep{Name: s.Name, With: s.A, Without: s.B})
+		with, without := traced[p.with], traced[p.without]
+		o := timeline.Observe(timeline.Against(with.alone, without.alone))
+		seen := record.Observed{Mechanism: p.mechanism, With: o.With, Without: o.Without, Gone: o.Gone, Else: o.Else, Kinds: o.Kinds, Steps: o.Steps}
+		if apart := timeline.Apart(with.spans, without.spans); apart != nil {
+			seen.Lo, seen.Hi = int64(apart.Lo), int64(apart.Hi)
 		}
 		t.Mechanisms = append(t.Mechanisms, seen)
 	}

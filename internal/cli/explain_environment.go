@@ -91,7 +91,8 @@ func (f *explainFlags) again(env []string) string {
 // followed are the starts of an environment, and those of several at once.
 type followed struct {
 	alone, together *timeline.Explanation
-	all             []int64 // of each that were together and not traced: until the last was ready
+	spans           map[int]int64 // what those took that were alone and traced, by their block, ns
+	all             []int64       // of each that were together and not traced: until the last was ready
 }
 
 // traced follows the starts of several, by a small study of its own of which every
@@ -256,7 +257,7 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 			return followed{}, err
 		}
 	}
-	out := followed{all: of[1].all}
+	out := followed{all: of[1].all, spans: of[0].spans}
 	if f.bounded() && lacks == "" && len(of[0].traces) < f.starts && failed == nil {
 		of[0].pair()
 		f.fewer = max(f.starts-len(of[0].traces), f.fewer)
@@ -275,6 +276,7 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 type starts struct {
 	traces   []*record.Trace
 	untraced []int64
+	spans    map[int]int64 // of those traced, by their block
 	timed    []map[record.Event]int64
 	all      []int64
 }
@@ -306,6 +308,10 @@ func (s *starts) add(f *explainFlags, r *record.Reader, t *record.Trial) error {
 		return fail(Failed, "%w", err)
 	}
 	s.traces = append(s.traces, seen)
+	if s.spans == nil {
+		s.spans = map[int]int64{}
+	}
+	s.spans[t.Block] = seen.To - seen.From
 	return nil
 }
 

@@ -44,15 +44,48 @@ type Observed struct {
 	// where negative).
 	Gone int64 `json:"gone_ns"`
 	Else int64 `json:"else_ns"`
+	// Kinds divide Else by what the steps are that stay.
+	Kinds []ObservedKind `json:"kinds,omitempty"`
+	// Lo and Hi bound by how much a start with it took longer than the one without it
+	// that stood beside it (95 %); both are 0 where there are too few pairs.
+	Lo int64 `json:"lo_ns,omitempty"`
+	Hi int64 `json:"hi_ns,omitempty"`
 	// Steps are those that differ the most.
 	Steps []ObservedStep `json:"steps,omitempty"`
 }
+
+// ObservedKind is how much less the steps of a kind take without a mechanism, ns; more,
+// where it is negative.
+type ObservedKind struct {
+	Kind StepKind `json:"kind"`
+	NS   int64    `json:"ns"`
+}
+
+// StepKind says what makes a step longer or shorter that stays without a mechanism.
+type StepKind string
+
+// The kinds of steps.
+const (
+	// GraceStep is a wait for a grace period of the kernel's (RCU): it ends at its own time,
+	// so that who begins to wait earlier waits longer.
+	GraceStep StepKind = "grace"
+	// ProcessorStep is a wait for a processor: others had it, who now come at another time.
+	ProcessorStep StepKind = "processor"
+	// WaitStep is any other wait: what is waited for went on beside the way, and still does
+	// when what was on the way is gone.
+	WaitStep StepKind = "wait"
+	// WorkStep is what is done on the way itself.
+	WorkStep StepKind = "work"
+)
 
 // ObservedStep is what was waited for, and how long.
 type ObservedStep struct {
 	Name    string `json:"name"`
 	With    int64  `json:"with_ns"`
 	Without int64  `json:"without_ns"`
+	// Anyhow: it stays also where there is hardly anything of it, since it is no
+	// mechanism's: a wait for a processor, or of a program for itself.
+	Anyhow bool `json:"anyhow,omitempty"`
 }
 
 // Of is what it says of a mechanism, nil where that was not followed.

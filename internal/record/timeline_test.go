@@ -16,7 +16,7 @@ func TestTimelineComesBack(t *testing.T) {
 		t.Errorf("a run of which no start was followed: %+v %v", got, err)
 	}
 	want := &Timeline{Schema: TimelineSchema, Engine: "docker", Workload: "hello", Metric: "startup", Starts: 10, Mechanisms: []Observed{
-		{Mechanism: "network", With: 100, Without: 60, Gone: 50, Else: -10, Steps: []ObservedStep{{Name: "dockerd: iptables", With: 50}}}}}
+		{Mechanism: "network", With: 100, Without: 60, Gone: 50, Else: -10, Lo: -3, Hi: 70, Kinds: []ObservedKind{{GraceStep, -10}}, Steps: []ObservedStep{{Name: "dockerd: iptables", With: 50}}}}}
 	require.NoError(t, WriteTimeline(r.dir, want))
 	got, err := r.Timeline()
 	if err != nil || !reflect.DeepEqual(got, want) {

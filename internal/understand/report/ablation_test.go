@@ -59,14 +59,19 @@ func TestAblation(t *testing.T) {
 	seen, told := waterfall(), &record.Timeline{Engine: "engine", Workload: "hello", Metric: "startup", Starts: 10, Mechanisms: []record.Observed{
 		{Mechanism: "network", With: 101e6, Without: 52e6, Gone: 47e6, Else: 2e6, Steps: []record.ObservedStep{
 			{Name: "daemon: iptables <a>", With: 30e6}, {Name: "daemon: fsync", With: 5e6, Without: 3e6}}},
-		{Mechanism: "network-namespace", With: 52e6, Without: 32e6, Gone: 3e6, Else: 17e6, Steps: []record.ObservedStep{
+		{Mechanism: "network-namespace", With: 52e6, Without: 32e6, Gone: 3e6, Else: 17e6, Lo: 12e6, Hi: 29e6, Kinds: []record.ObservedKind{{Kind: record.WorkStep, NS: 20e6}, {Kind: record.GraceStep, NS: -4e6}, {Kind: record.WaitStep, NS: 1e6}}, Steps: []record.ObservedStep{
 			{Name: "daemon: page faults", With: 25e6, Without: 8e6}}},
 		{Mechanism: "runtime", With: 52e6, Without: 32e6, Gone: 13e6, Else: 7e6, Steps: []record.ObservedStep{
 			{Name: "daemon: prctl", With: 13e6}, {Name: "daemon: page faults", With: 15e6, Without: 8e6}}},
+		{Mechanism: "log-file", With: 121e6, Without: 101e6, Gone: 19e6, Else: 1e6, Steps: []record.ObservedStep{{Name: "conmon: a pause", With: 19e6}}},
+		{Mechanism: "client", With: 52e6, Without: 51e6, Gone: -1e6, Else: 2e6, Lo: -8e6, Hi: 9e6, Kinds: []record.ObservedKind{{Kind: record.ProcessorStep, NS: 2e6}}},
 	}}
 	w := seen.Ablations[0]
 	w.Steps = slices.Insert(w.Steps, 3, ablation.Step{Kind: ablation.Mechanism, Of: "engine", Mechanism: "runtime", Title: "runc instead of crun", Price: "all else",
 		Chain: ms(2, 1), Share: 0.02, After: &ablation.Level{Env: "engine/a-b-c-d-e", Median: ms(37.5, 1)}, Alone: ms(5, 2)})
+	w.Steps = slices.Insert(w.Steps, 4, ablation.Step{Kind: ablation.Mechanism, Of: "engine", Mechanism: "client", Title: "a client's program", Price: "the API",
+		Chain: ms(6, 3), Share: 0.06, After: &ablation.Level{Env: "engine/a-b-c-d-e-f", Median: ms(31.5, 1)}, Alone: ms(6, 3)})
+	w.Added = []ablation.Step{{Kind: ablation.Addition, Of: "engine", Mechanism: "log-file", Title: "a log", Price: "it is kept", Alone: ms(20, 2)}}
 	w.Observe(told)
 	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
 		b.Reset()
@@ -75,7 +80,7 @@ func TestAblation(t *testing.T) {
 	}
 	b.Reset()
 	require.NoError(t, Ablations.Write(&b, "json", seen, Options{}))
-	for _, want := range []string{`"verdict": "elsewhere"`, `"unfollowed": "no cost is certain: the interval holds 0"`, `"same": 1`} {
+	for _, want := range []string{`"verdict": "elsewhere"`, `"unfollowed": "no cost is certain: the interval holds 0"`, `"same": 2`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the JSON lacks %s:\n%s", want, b.String())
 		}

@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/ablation"
 	"plimsoll/internal/understand/analyze/sample"
@@ -23,8 +26,8 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 		d.Add(t)
 	}
 	var unfollowed analyze.Grouped[string, string]
-	for i := range a.x.Steps {
-		if s := &a.x.Steps[i]; s.Unfollowed != "" {
+	for _, s := range slices.Concat(a.x.Steps, a.x.Added) {
+		if s.Unfollowed != "" {
 			unfollowed.Add(s.Unfollowed, s.Mechanism)
 		}
 	}
@@ -32,7 +35,10 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 		d.Legend(fmt.Sprintf("Not followed: %s (%s).", words.Clean(words.List(mechanisms)), words.Clean(why)))
 	}
 	if of.Followed() > 0 {
-		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. − it is not, and why is open: more starts, or a calmer machine, would say whether the two differ.", of.Starts, 100*ablation.Apart))
+		if of.Same < of.Followed() {
+			d.Legend("Steps that stay take another time for one of these reasons. A grace period of the kernel's (RCU) ends at its own time: who begins to wait for it earlier waits longer. A processor is busy with what went on beside it and now comes at another time. Another wait is for what went on beside it too, and is not over sooner because what was waited for first is gone. Work takes another time where the processor's caches hold other things.")
+		}
+		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. − it is not, and why is open.", of.Starts, 100*ablation.Apart))
 	}
 }
 
@@ -42,21 +48,17 @@ func (a ablationWords) observed(all bool) *document.Table {
 	t := &document.Table{Below: "what changed the most", Columns: []document.Column{
 		{}, {Title: "mechanism"}, {Title: "taken away, " + a.unit.Name, Points: true}, {Title: "gone from\nthe way, " + a.unit.Name, Points: true}, {Title: "else, " + a.unit.Name, Points: true},
 	}}
-	for i := range a.x.Steps {
-		s := &a.x.Steps[i]
-		row := document.Row{Cells: []document.Cell{{}, {Text: words.Clean(s.Mechanism)}, a.number(s.Alone)}}
+	for _, s := range slices.Concat(a.x.Steps, a.x.Added) {
+		row := document.Row{Cells: []document.Cell{{}, {Text: a.named([]string{s.Mechanism})}, a.number(s.Alone)}}
 		switch {
 		case s.Unfollowed != "" && all:
 			row.Tone, row.Cells = document.Dim, append(row.Cells, document.Cell{Text: "not followed: " + words.Clean(s.Unfollowed), Rest: true})
 		case s.Observed == nil:
 			continue
 		default:
-			row.Cells[0].Text, row.Tone = "−", document.Warn
-			switch s.Observed.Verdict {
-			case ablation.Same:
-				row.Cells[0].Text, row.Tone = "+", document.Plain
-			case ablation.Elsewhere:
-				row.Cells[0].Text, row.Tone = "~", document.Plain
+			row.Cells[0].Text, row.Tone = agreeing[s.Observed.Verdict], document.Plain
+			if s.Observed.Verdict == ablation.Open {
+				row.Tone = document.Warn
 			}
 			row.Cells = append(row.Cells, document.Cell{Text: a.short(s.Observed.Gone)}, document.Cell{Text: a.short(s.Observed.Else)})
 			row.Below = []document.Line{document.Say(a.observedSteps(s.Observed))}
@@ -65,6 +67,9 @@ func (a ablationWords) observed(all bool) *document.Table {
 	}
 	return t
 }
+
+// agreeing are the marks before a mechanism, by how far the two tell the same of it.
+var agreeing = map[ablation.Verdict]string{ablation.Same: "+", ablation.Elsewhere: "~", ablation.Scattered: "?", ablation.Open: "−"}
 
 // agreement says of how many mechanisms the two tell the same.
 func (a ablationWords) agreement() string {
@@ -75,6 +80,9 @@ func (a ablationWords) agreement() string {
 	said := fmt.Sprintf("Of %s the timeline and the taking away say the same in %d", words.Plural(of.Followed(), "mechanism"), of.Same)
 	if of.Elsewhere > 0 {
 		said += fmt.Sprintf("; in %d the rest lies in steps that stay", of.Elsewhere)
+	}
+	if of.Scattered > 0 {
+		said += fmt.Sprintf("; in %d the traced starts scatter too much to tell", of.Scattered)
 	}
 	if of.Open > 0 {
 		said += fmt.Sprintf("; in %d they differ, and why is open", of.Open)
@@ -88,8 +96,20 @@ func (a ablationWords) agreement() string {
 // observedSteps names the steps that changed the most.
 func (a ablationWords) observedSteps(x *ablation.Observed) string {
 	var out []string
-	if x.Verdict == ablation.Open {
-		out = append(out, fmt.Sprintf("open: traced starts differ by %s in all", a.short(x.With-x.Without)))
+	if x.Verdict == ablation.Open || x.Verdict == ablation.Scattered {
+		said := fmt.Sprintf("traced starts differ by %s in all", a.short(x.With-x.Without))
+		if x.Lo < x.Hi {
+			said += fmt.Sprintf(" [%s, %s]", a.short(x.Lo), a.short(x.Hi))
+		}
+		if x.Verdict == ablation.Open {
+			said = "open: " + said
+		}
+		out = append(out, said)
+	}
+	if x.Verdict != ablation.Same {
+		if stay := a.stay(x); stay != "" {
+			out = append(out, stay)
+		}
 	}
 	for _, s := range x.Steps[:min(3, len(x.Steps))] {
 		from, to := a.short(s.With), a.short(s.Without)
@@ -104,6 +124,34 @@ func (a ablationWords) observedSteps(x *ablation.Observed) string {
 	return strings.Join(out, "; ")
 }
 
+// stepKinds are the steps that stay, in words.
+var stepKinds = map[record.StepKind]string{
+	record.GraceStep:     "the kernel's grace periods",
+	record.ProcessorStep: "waits for a processor",
+	record.WaitStep:      "other waits",
+	record.WorkStep:      "work",
+}
+
+// stay says of what kind the steps are that stay and took another time, as far as that is
+// a tenth of the cost: why it is so, the legend says.
+func (a ablationWords) stay(x *ablation.Observed) string {
+	var out []string
+	least := int64(math.Abs(float64(x.With-x.Without)) / 10)
+	for _, k := range x.Kinds {
+		switch name := stepKinds[k.Kind]; {
+		case name == "" || max(k.NS, -k.NS) < max(least, 1):
+		case k.NS < 0:
+			out = append(out, fmt.Sprintf("%s %s longer", name, a.short(-k.NS)))
+		default:
+			out = append(out, fmt.Sprintf("%s %s shorter", name, a.short(k.NS)))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "steps that stay: " + words.List(out)
+}
+
 // short writes nanoseconds in the table's unit, with two decimals at most.
 func (a ablationWords) short(ns int64) string {
 	return words.NumberOf(sample.Estimate{Value: float64(ns)}, a.unit.By, 2).Value
@@ -116,7 +164,7 @@ func ObservedTable(x *ablation.Waterfall) *document.Table {
 	t.Columns[0].Title, t.Columns[1].Names = "the same", true
 	for i := range t.Rows {
 		mark := &t.Rows[i].Cells[0]
-		mark.Text = map[string]string{"+": "yes", "~": "with steps that stay", "−": "open"}[mark.Text]
+		mark.Text = map[string]string{"+": "yes", "~": "with steps that stay", "?": "can't be told", "−": "open"}[mark.Text]
 	}
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
@@ -22,13 +23,14 @@ type Agreement struct {
 	Starts    int `json:"starts"`
 	Same      int `json:"same"`
 	Elsewhere int `json:"elsewhere"`
+	Scattered int `json:"scattered"`
 	Open      int `json:"open"`
 	// Unfollowed are those of which no cost is certain.
 	Unfollowed int `json:"unfollowed"`
 }
 
 // Followed is how many mechanisms were followed.
-func (a *Agreement) Followed() int { return a.Same + a.Elsewhere + a.Open }
+func (a *Agreement) Followed() int { return a.Same + a.Elsewhere + a.Scattered + a.Open }
 
 // Apart is the share of a cost by which the timeline may differ from it.
 const Apart = 0.2
@@ -36,7 +38,7 @@ const Apart = 0.2
 // gone says whether a step is on the way with a mechanism and hardly without it, or the
 // other way about.
 func gone(s record.ObservedStep) bool {
-	return float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
+	return !s.Anyhow && float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
 }
 
 // hardly is the part of its time below which a step counts as gone, as for the timeline's
@@ -52,7 +54,10 @@ const (
 	// Elsewhere is where the traced starts differ by what was found by taking away, a part
 	// of it in steps that are there without the mechanism too.
 	Elsewhere Verdict = "elsewhere"
-	// Open is where the traced starts differ by something else.
+	// Scattered is where they differ by something else, and scatter so much that it may be
+	// by what was found by taking away.
+	Scattered Verdict = "scattered"
+	// Open is where the traced starts surely differ by something else.
 	Open Verdict = "open"
 )
 
@@ -64,11 +69,7 @@ func (w *Waterfall) Observe(t *record.Timeline) {
 		return
 	}
 	w.Timeline = &Agreement{Starts: t.Starts}
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		if s.Kind != Mechanism || s.Of != w.Engine || s.Alone == nil {
-			continue // the waterfall itself says why it was not taken away alone
-		}
+	for _, s := range w.each() {
 		o := t.Of(s.Mechanism)
 		if o == nil {
 			s.Unfollowed = s.uncertain()
@@ -85,10 +86,34 @@ func (w *Waterfall) Observe(t *record.Timeline) {
 			slices.SortStableFunc(s.Observed.Steps, func(p, q record.ObservedStep) int {
 				return cmp.Compare(map[bool]int{true: 1}[gone(p)], map[bool]int{true: 1}[gone(q)])
 			})
+		case Scattered:
+			w.Timeline.Scattered++
 		case Open:
 			w.Timeline.Open++
 		}
 	}
+}
+
+// each gives the mechanisms of the engine itself whose cost alone was measured, and those that
+// were added to it; of the others the waterfall says why it was not.
+func (w *Waterfall) each() (all []*Step) {
+	for i := range w.Steps {
+		if s := &w.Steps[i]; s.Kind == Mechanism && s.Of == w.Engine && s.Alone != nil {
+			all = append(all, s)
+		}
+	}
+	for i := range w.Added {
+		if s := &w.Added[i]; s.Alone != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Costly are those of which it is certain that they cost something: the ones that traced
+// starts are asked of, the dearest first.
+func (w *Waterfall) Costly() []Step {
+	return append(w.Savings(), lists.Filter(w.Additions(), func(s Step) bool { return *s.Alone.Lo > 0 })...)
 }
 
 // uncertain says why a mechanism was not followed.
@@ -111,8 +136,16 @@ func (s *Step) verdict(o *record.Observed) Verdict {
 		return Same
 	case s.near(o.Gone + o.Else):
 		return Elsewhere
+	case s.allows(o):
+		return Scattered
 	}
 	return Open
+}
+
+// allows says whether what traced starts may differ by and what was found by taking away may
+// be the same: the two intervals meet.
+func (s *Step) allows(o *record.Observed) bool {
+	return o.Lo < o.Hi && s.Alone.Lo != nil && s.Alone.Hi != nil && float64(o.Lo) <= *s.Alone.Hi && *s.Alone.Lo <= float64(o.Hi)
 }
 
 // near says whether a time is within a fifth of the cost alone, or within its interval.

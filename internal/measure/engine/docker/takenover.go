@@ -1,12 +1,14 @@
 package docker
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/moby/moby/api/types/system"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
 )
 
 // What a daemon does to all of its containers is a private one's too, as far as the
@@ -31,7 +33,9 @@ func takeOver(info *system.Info, config map[string]any, dir string) error {
 	// A copy: /etc/docker, where such files lie, is an empty directory to the private daemon.
 	text, err := os.ReadFile(profile)
 	if err != nil {
-		return fmt.Errorf("reading the seccomp profile of the user's daemon: %w", err)
+		return &engine.Error{Class: record.Unavailable, Err: err,
+			Text: "reading the seccomp profile that your daemon has, by which a private one must hold its containers too",
+			Fix:  "put the file back, or take seccomp-profile out of your daemon's configuration and restart it"}
 	}
 	at := filepath.Join(dir, "seccomp.json")
 	config["seccomp-profile"] = at

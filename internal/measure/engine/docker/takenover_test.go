@@ -11,6 +11,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine"
 )
 
 // TestTakenOver: what a user's daemon tells of its security is a private one's too.
@@ -68,7 +69,11 @@ func TestTakeOver(t *testing.T) {
 	if len(config) != 1 || config["seccomp-profile"] != "unconfined" {
 		t.Errorf("the user's daemon has no filter, and the private one %v", config)
 	}
-	if err := takeOver(&system.Info{SecurityOptions: []string{"name=seccomp,profile=/no/such/profile"}}, map[string]any{}, t.TempDir()); err == nil {
-		t.Error("a profile that can't be read is left out in silence")
+	err := takeOver(&system.Info{SecurityOptions: []string{"name=seccomp,profile=/no/such/profile"}}, map[string]any{}, t.TempDir())
+	if err == nil {
+		t.Fatal("a profile that can't be read is left out in silence")
+	}
+	if text, fix := engine.Reason(err); !strings.Contains(text, "/no/such/profile") || !strings.Contains(fix, "put the file back") {
+		t.Errorf("nobody knows what to do: %q, %q", text, fix)
 	}
 }

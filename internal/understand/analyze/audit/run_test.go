@@ -83,3 +83,22 @@ func TestAuditFlagsComparisons(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditTellsOfUsers: a private daemon does not map its containers' users, where the
+// user's daemon does. The view from inside says so of any two that the factor brings apart.
+func TestAuditTellsOfUsers(t *testing.T) {
+	run := &record.Run{Environments: []record.Environment{
+		{ID: "docker", Engine: "docker", Facts: map[string]string{"daemon": "user's", "storage": "overlay2"}},
+		{ID: "docker/vfs", Engine: "docker", Levels: map[string]string{"storage": "vfs"},
+			Facts: map[string]string{"daemon": "private", "storage": "vfs", "userns-remap": "not taken over"}},
+	}}
+	a := audit.Of(run, []map[string]int{{"mapped": 3}, {"plain": 3}}, []record.Inside{
+		{ID: "mapped", UIDMap: "0 100000 65536", Namespaces: map[string]string{"user": "own"}},
+		{ID: "plain", UIDMap: "0 0 4294967295", Namespaces: map[string]string{"user": "host"}},
+	})
+	remarks := a.Remarks()
+	if len(remarks) != 1 || remarks[0].Code != "unequal" || remarks[0].Level != "warn" ||
+		!strings.Contains(remarks[0].Text, "namespaces user own against the host's; uid-map 0 100000 65536 against the host's") {
+		t.Errorf("%+v", remarks)
+	}
+}

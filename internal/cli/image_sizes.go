@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
@@ -59,7 +61,7 @@ these are all of them:
   printed      the size that the engine itself prints`,
 		Example:           "  plimsoll image sizes\n  plimsoll image sizes busybox debian --format json",
 		ValidArgsFunction: completeImages,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			w, finish, broken, stop := w.interrupts()
 			defer stop()
 			s, err := newSetting(w)
@@ -74,7 +76,7 @@ these are all of them:
 			if err != nil {
 				return err
 			}
-			defer os.RemoveAll(dir)
+			defer func() { err = errors.Join(err, failing(safepath.RemoveAll(dir))) }()
 			o := s.options()
 			o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(dir, "record")
 			o.Progress, o.Finish, o.Wait = newProgress(w, here.progress), finish.Done(), here.wait

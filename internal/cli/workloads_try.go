@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
@@ -47,7 +48,7 @@ type tryRow struct {
 	Fix         string             `json:"fix,omitempty"`
 }
 
-func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, format string) error {
+func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, format string) (err error) {
 	w, finish, broken, stop := w.interrupts()
 	defer stop()
 	s, err := newSetting(w)
@@ -65,7 +66,7 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 	keep := false
 	defer func() {
 		if !keep {
-			os.RemoveAll(parent)
+			err = errors.Join(err, failing(safepath.RemoveAll(parent)))
 		}
 	}()
 	o := s.options()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -143,28 +144,39 @@ func RemoveDir(dir string, user *engine.User, kit *engine.Kit) error {
 }
 
 // unmountOurs unmounts what is mounted at or below a directory, the last mount first.
-// Where one is in no ledger nothing is done.
+// Where one is in no ledger nothing is done. Of two at one place an entry has one only.
 func unmountOurs(dir string, kit *engine.Kit) error {
 	points, err := proc.Here.MountedBelow(dir)
 	if err != nil || len(points) == 0 {
 		return err
 	}
 	ours := engine.OfKind(kit.Ledger.Left(), engine.KindMount)
-	entry := func(point string) int {
-		return slices.IndexFunc(ours, func(t engine.Thing) bool { return t.Name == point })
-	}
-	for _, p := range points {
-		if entry(p) < 0 {
+	entries := make([]engine.Thing, len(points))
+	for i, p := range points {
+		k := slices.IndexFunc(ours, func(t engine.Thing) bool { return t.Name == p || withoutLinks(t.Name, kit) == p })
+		if k < 0 {
 			return fmt.Errorf("%s is not removed: something is mounted at %s that is not this run's; umount %s, then run plimsoll clean", dir, p, p)
 		}
+		entries[i] = ours[k]
+		ours = slices.Delete(ours, k, k+1)
 	}
-	for _, p := range slices.Backward(points) {
+	for i, p := range slices.Backward(points) {
 		if err := unix.Unmount(p, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil && !errors.Is(err, unix.EINVAL) {
 			return &fs.PathError{Op: "unmount", Path: p, Err: err}
 		}
-		if err := kit.Ledger.Gone(ours[entry(p)]); err != nil {
+		if err := kit.Ledger.Gone(entries[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withoutLinks is a path as the kernel names it in its list of mounts. Links that others
+// could have made are not followed.
+func withoutLinks(path string, kit *engine.Kit) string {
+	above, err := safepath.Resolve(filepath.Dir(path), safepath.Caller(kit.Getenv))
+	if err != nil {
+		return path
+	}
+	return filepath.Join(above, filepath.Base(path))
 }

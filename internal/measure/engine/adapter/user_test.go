@@ -134,6 +134,43 @@ func TestRemoveDirWithAMount(t *testing.T) {
 	}
 }
 
+// TestRemoveDirByALink: a mount that the ledger has by the way that was taken is ours,
+// though the kernel names it without the link; one that somebody lays over it is not.
+func TestRemoveDirByALink(t *testing.T) {
+	kit, user, ours, theirs := ofRoot(t)
+	kit.Ledger = &ledger{}
+	link, astray := filepath.Join(ours, "link"), filepath.Join(theirs, "astray")
+	require.NoError(t, errors.Join(os.Symlink(ours, link), os.Symlink(ours, astray), os.Lchown(astray, user.UID, user.GID)))
+	bound := func(dir string) string {
+		t.Helper()
+		at := filepath.Join(dir, "bound")
+		require.NoError(t, os.MkdirAll(at, 0o755))
+		if err := unix.Mount(theirs, at, "", unix.MS_BIND, ""); err != nil {
+			t.Skip("no mount can be made: ", err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+		return at
+	}
+	at := bound(filepath.Join(link, "own"))
+	require.NoError(t, kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: at}))
+	bound(filepath.Join(link, "own"))
+	if err := RemoveDir(filepath.Join(link, "own"), nil, kit); err == nil || len(kit.Ledger.Left()) != 1 {
+		t.Errorf("what somebody has mounted over our mount was unmounted with it: %v", err)
+	}
+	require.NoError(t, unix.Unmount(at, 0))
+	if err := RemoveDir(filepath.Join(link, "own"), nil, kit); err != nil || len(kit.Ledger.Left()) > 0 {
+		t.Errorf("with a mount of ours by a link: %v, and the ledger has %v", err, kit.Ledger.Left())
+	}
+	if _, err := os.Lstat(filepath.Join(ours, "own")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there (%v)", err)
+	}
+	at = bound(filepath.Join(ours, "theirs"))
+	require.NoError(t, kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: filepath.Join(astray, "theirs/bound")}))
+	if err := RemoveDir(filepath.Join(ours, "theirs"), nil, kit); err == nil || !strings.Contains(err.Error(), "umount "+at) {
+		t.Errorf("a user's link has led to a mount: %v", err)
+	}
+}
+
 // ledger is one in memory.
 type ledger struct{ left []engine.Thing }
 

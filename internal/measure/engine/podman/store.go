@@ -192,13 +192,28 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 }
 
 // unmountBelow unmounts what is mounted at or below directories of ours, in the
-// namespace in which podman mounts.
+// namespace in which podman mounts. Links may lead to them: to a user's runtime directory
+// that is named by /var/run, for one.
 func (p *program) unmountBelow(ctx context.Context, dirs ...string) error {
 	mounts, err := p.mounts(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for the mounts of podman's store: %w", err)
 	}
-	for _, point := range slices.Backward(proc.Below(mounts, dirs...)) {
+	var names []string
+	err = p.asUser(func() error {
+		for _, dir := range dirs {
+			of, err := proc.Names(dir)
+			if err != nil {
+				return err
+			}
+			names = append(names, of...)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("looking for the mounts of podman's store: %w", err)
+	}
+	for _, point := range slices.Backward(proc.Below(mounts, names...)) {
 		if p.user != nil {
 			_, err = p.plain().output(ctx, "unshare", "umount", "--", point)
 		} else if err = unix.Unmount(point, unix.UMOUNT_NOFOLLOW); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {

@@ -96,17 +96,27 @@ func (d Dir) MountedBelow(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs := []string{dir}
-	switch above, err := filepath.EvalSymlinks(filepath.Dir(dir)); {
+	names, err := Names(dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is mounted at %s: %w", dir, err)
+	}
+	return Below(mounts, names...), nil
+}
+
+// Names are those by which a list of mounts may have a path: as it is given, and without
+// the links that lead to it, as the kernel names it. What it is itself is not looked at.
+func Names(path string) ([]string, error) {
+	names := []string{path}
+	switch above, err := filepath.EvalSymlinks(filepath.Dir(path)); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
 	case err != nil:
-		return nil, fmt.Errorf("looking for what is mounted at %s: %w", dir, err)
+		return nil, err
 	default:
-		if at := filepath.Join(above, filepath.Base(dir)); at != dir {
-			dirs = append(dirs, at)
+		if at := filepath.Join(above, filepath.Base(path)); at != path {
+			names = append(names, at)
 		}
 	}
-	return Below(mounts, dirs...), nil
+	return names, nil
 }
 
 // Under says whether a clean path is dir or lies below it.

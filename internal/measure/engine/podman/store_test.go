@@ -1,0 +1,33 @@
+package podman
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/host/proc"
+)
+
+// TestUnmountBelowALink: what podman mounts below a directory that was named by a link is
+// unmounted, though the kernel names it without.
+func TestUnmountBelowALink(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounts need root")
+	}
+	top := t.TempDir()
+	real, link := filepath.Join(top, "real"), filepath.Join(top, "link")
+	at := filepath.Join(real, "store/overlay")
+	require.NoError(t, errors.Join(os.MkdirAll(at, 0o755), os.Symlink("real", link)))
+	if err := unix.Mount(at, at, "", unix.MS_BIND, ""); err != nil {
+		t.Skip("no mount can be made: ", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+	require.NoError(t, (&program{}).unmountBelow(t.Context(), filepath.Join(link, "store")))
+	if points, err := proc.Here.MountedBelow(real); err != nil || len(points) > 0 {
+		t.Errorf("still mounted: %v, %v", points, err)
+	}
+}

@@ -91,12 +91,18 @@ func printCleaned(w World, c *run.Cleaned) {
 		fmt.Fprintf(w.Stdout, "left run %s alone: %s has begun it, and whether that goes on can't be seen from here\n", o.RunID, harmless.Text(o.Process()))
 		fmt.Fprintln(w.Stdout, "  try: plimsoll clean on that host, or in that container; where it is no more: plimsoll clean --of-host", harmless.ShellWord(o.Host))
 	}
+	for _, l := range c.LeftOn {
+		fmt.Fprintln(w.Stdout, "left on:", harmless.Text(l))
+	}
+	for _, name := range c.Claims {
+		fmt.Fprintf(w.Stdout, "left %s alone: a run may be beginning there, on another host or in another container; clean removes it when it is a day old\n", harmless.Text(name))
+	}
 	switch {
 	case len(c.Runs) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed, left by %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
 	case len(c.Removed) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed\n", words.Plural(len(c.Removed), "thing"))
-	case len(c.Elsewhere) > 0:
+	case len(c.Elsewhere)+len(c.Claims) > 0:
 	default:
 		fmt.Fprintln(w.Stdout, "Nothing of ours was left behind.")
 	}

@@ -21,7 +21,7 @@ func TestNamesFromOutsideAreHarmless(t *testing.T) {
 	w := terminal(0)
 	w.Stdout, w.Stderr = &b, &b
 	printHost(w, record.Host{OS: evil, CPU: evil, Remarks: []record.Remark{{Code: "busy", Level: "warn", Text: evil, Advice: evil}}})
-	printCleaned(w, &run.Cleaned{Removed: []string{evil}})
+	printCleaned(w, &run.Cleaned{Removed: []string{evil}, LeftOn: []string{evil}, Claims: []string{evil}})
 	// It ends before it has a record to print.
 	_ = finishRun(w, &run.Summary{Dir: t.TempDir(), Interrupted: true, Residue: []string{evil}, Unclean: errors.Join(errors.New(evil), errors.New("second"))}, reportFlags{}, nil)
 	for at, r := range b.String() {
@@ -30,7 +30,7 @@ func TestNamesFromOutsideAreHarmless(t *testing.T) {
 			break
 		}
 	}
-	for _, want := range []string{"busy: process 7 (x): sh -c fdp.exe", "removed process 7 (x)", "left behind: process 7 (x)", "cleaning up: process 7 (x)", "cleaning up: second\n"} {
+	for _, want := range []string{"busy: process 7 (x): sh -c fdp.exe", "removed process 7 (x)", "left on: process 7 (x)", "left process 7 (x): sh -c fdp.exe", "left behind: process 7 (x)", "cleaning up: process 7 (x)", "cleaning up: second\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, b.String())
 		}

@@ -38,6 +38,9 @@ type Kit struct {
 	// take long, as the conversion of a large image: the user is told what it
 	// is, and Open gets by more time. See TakesLonger.
 	Longer func(what string, by time.Duration)
+	// LeftOn, where given, is told what of the kernel stays as the run has set it, since
+	// somebody else may need it so.
+	LeftOn func(what string)
 	// builds are those that the environment runs: see Built.
 	builds []record.Build
 	// AllBuilds are those of all environments of the run, for an engine whose daemon

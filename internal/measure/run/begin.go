@@ -50,6 +50,7 @@ func (r *runner) begin() (err error) {
 	if r.kit, r.ledger, err = NewKit(r.rec.ID, dir, r.Options); err != nil {
 		return errors.Join(err, r.writer.Close())
 	}
+	r.kit.LeftOn = func(what string) { r.progress.Remark(leftOn(what)) }
 	r.rec.Tool.Probe = probe.Digest()
 	r.insider, err = newInsider(r.rec.ID)
 	if err == nil {

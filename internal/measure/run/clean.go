@@ -17,6 +17,10 @@ type Cleaned struct {
 	// Elsewhere are the runs that were left alone, since nobody can say from here whether
 	// they were cut off.
 	Elsewhere []Owner `json:"elsewhere,omitempty"`
+	// Claims are folders of runs that somebody may be beginning elsewhere.
+	Claims []string `json:"claims,omitempty"`
+	// LeftOn is what of the kernel stays as a run has set it, since others may need it.
+	LeftOn []string `json:"left_on,omitempty"`
 }
 
 // KeptOver is a thing of a run's that a clean-up could not take away.
@@ -47,7 +51,9 @@ func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned,
 	for _, id := range over {
 		c.Removed = append(c.Removed, "image archives of run "+id)
 	}
-	errs = append(errs, err, o.State.tidy(), o.State.RestoreKernel())
+	claims, terr := o.State.tidy()
+	c.Claims = claims
+	errs = append(errs, err, terr, o.State.RestoreKernel())
 	if images {
 		removed, err := imagestore.RemoveStore(o.State.Images())
 		if removed {
@@ -71,11 +77,17 @@ func (r *runner) sweepAbandoned(ctx context.Context) {
 		if err := c.run(ctx, r.Options, owner.RunID); err != nil {
 			r.progress.Remark(err.Error())
 		}
+		for _, l := range c.LeftOn {
+			r.progress.Remark(leftOn(l))
+		}
 		for _, k := range c.Kept {
 			r.progress.Remark("of run " + k.Run + ", which was cut off: " + engine.KeptErrors([]engine.Kept{k.Kept}).Error())
 		}
 	}
 }
+
+// leftOn says that something of the kernel stays as a run has set it.
+func leftOn(what string) string { return "left on: " + what }
 
 // run removes what one run left. Its folder, with the ledger, goes when all
 // that the ledger names is gone.
@@ -86,6 +98,7 @@ func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 		return fmt.Errorf("cleaning up after run %s: %w", id, err)
 	}
 	defer ledger.Close()
+	kit.LeftOn = func(what string) { c.LeftOn = append(c.LeftOn, what) }
 	removed, kept, err := Sweep(ctx, kit, o.Engines)
 	c.Removed = append(c.Removed, removed...)
 	for _, k := range kept {

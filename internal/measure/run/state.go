@@ -3,12 +3,10 @@ package run
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -61,20 +59,6 @@ func (s State) Images() string { return filepath.Join(s.Dir, "images") }
 
 // RunDir is the folder of one run under way.
 func (s State) RunDir(id string) string { return filepath.Join(s.Dir, "runs", id) }
-
-// claiming begins the name of a folder that is being claimed, and claimOf gives it whole.
-// Before the proof is in it only its name says on which host: a state directory may be
-// shared, and the machine's lock holds nobody off on another one.
-const claiming = ".claim-"
-
-func claimOf(id string, at origin) string { return claiming + id + "." + hostTag(at) }
-
-// hostTag tells hosts apart in the name of a file.
-func hostTag(at origin) string {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(at.Host)) // never fails
-	return strconv.FormatUint(h.Sum64(), 36)
-}
 
 // home opens the state directory and makes what is missing. As root each
 // directory on the way is root's or the caller's, and no link of others' is
@@ -228,34 +212,6 @@ func letIn(dir *safepath.Dir, user *engine.User) error {
 	return dir.Chmod(0o710)
 }
 
-// unclaim removes what a kill has left of a claim: a folder with nothing in it
-// but the proof, whole or torn.
-func unclaim(runs *safepath.Dir, name string) error {
-	dir, err := runs.Sub(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	entries, err := dir.List()
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if n := e.Name(); n != ownerFile && !safepath.IsTemp(n, ownerFile) {
-			return fmt.Errorf("%s is in %s, and is nothing of a run's", n, dir.Path())
-		}
-	}
-	for _, e := range entries {
-		if err := dir.Remove(e.Name()); err != nil {
-			return err
-		}
-	}
-	return runs.Remove(name)
-}
-
 // Release removes the folder of a run, with what is in it. A folder without the
 // proof stays; where something is mounted in it, that stays, and the proof.
 func (s State) Release(id string) error {
@@ -364,46 +320,4 @@ func (s State) Live(id string) bool {
 		return errno != unix.ENOENT && errno != unix.ENOTDIR // what can't be read is not gone
 	}
 	return err == nil && o.fate(here()) != gone
-}
-
-// tidy removes what kills have left of claims on this host, where the machine's lock is
-// held, so that nobody is claiming.
-func (s State) tidy() error {
-	runs, err := s.runs(false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("tidying the runs' folders: %w", err)
-	}
-	defer runs.Close()
-	entries, err := runs.List()
-	if err != nil {
-		return fmt.Errorf("tidying the runs' folders: %w", err)
-	}
-	for _, e := range entries {
-		if brokenOff(runs, e.Name(), here()) {
-			_ = unclaim(runs, e.Name()) // what is somebody's stays
-		}
-	}
-	return nil
-}
-
-// brokenOff says whether a name is of a claim that nobody will finish. Earlier versions'
-// names do not say on which host: of those only one with a proof can be.
-func brokenOff(runs *safepath.Dir, name string, now origin) bool {
-	rest, is := strings.CutPrefix(name, claiming)
-	id, host, named := strings.Cut(rest, ".")
-	if !is || !record.IsRunID(id) || named && host != hostTag(now) {
-		return false
-	}
-	dir, err := runs.Sub(name)
-	if err != nil {
-		return false
-	}
-	defer dir.Close()
-	if o, err := ownerOf(dir, id); err == nil {
-		return o.fate(now) == gone
-	}
-	return named
 }

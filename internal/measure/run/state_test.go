@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -113,8 +112,8 @@ func TestClaim(t *testing.T) {
 	f.Close()
 	torn.Close()
 	runs.Close()
-	if err := s.tidy(); err != nil {
-		t.Error(err)
+	if elsewhere, err := s.tidy(); err != nil || len(elsewhere) > 0 {
+		t.Error(elsewhere, err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(s.Dir, "runs")); len(left) != 0 {
 		t.Errorf("left: %v", left)
@@ -183,63 +182,11 @@ func TestForeignFolders(t *testing.T) {
 			t.Errorf("%s was claimed", id)
 		}
 	}
-	_ = s.tidy()
+	_, _ = s.tidy()
 	for _, p := range []string{"20261122/thesis.txt", "abcd1234/run.json", "torntorn/" + ownerFile, "otherrun/" + ownerFile,
 		"linklink/precious", "dirlink0/thesis.txt", claiming + "wxyz9876/mine", "pipepipe/precious"} {
 		if _, err := os.Stat(filepath.Join(runs, p)); err != nil {
 			t.Errorf("a user's %s is gone", p)
 		}
 	}
-}
-
-// TestTidyBesideOthers: in a state directory that hosts share, what another one is
-// claiming stays, also before its proof is there.
-func TestTidyBesideOthers(t *testing.T) {
-	us, err := proc.Here.Stat(os.Getpid())
-	require.NoError(t, err)
-	now := here()
-	node := origin{Boot: "x", PIDs: now.PIDs, Host: "node1"}
-	const id = "abcd1234"
-	for _, c := range []struct {
-		what, name string
-		proof      *Owner // nil: torn
-		stays      bool
-	}{
-		{"ours, torn", claimOf(id, now), nil, false},
-		{"ours, of a process that has ended", claimOf(id, now), &Owner{PID: 1, Start: "x", origin: now}, false},
-		{"ours, going on", claimOf(id, now), &Owner{PID: os.Getpid(), Start: us.StartText(), origin: now}, true},
-		{"another host's, torn", claimOf(id, node), nil, true},
-		{"another host's", claimOf(id, node), &Owner{PID: 1, Start: "x", origin: node}, true},
-		{"an earlier version's, torn", claiming + id, nil, true},
-		{"an earlier version's, of another host", claiming + id, &Owner{PID: 1, Start: "x", origin: node}, true},
-		{"an earlier version's, of a process that has ended here", claiming + id, &Owner{PID: 1, Start: "x", origin: now}, false},
-	} {
-		s := State{t.TempDir()}
-		dir := filepath.Join(s.Dir, "runs", c.name)
-		require.NoError(t, os.MkdirAll(dir, 0o755))
-		if c.proof != nil {
-			c.proof.RunID = id
-			b, err := json.Marshal(c.proof)
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, ownerFile), b, 0o644))
-		}
-		require.NoError(t, s.tidy())
-		if _, err := os.Lstat(dir); (err == nil) != c.stays {
-			t.Errorf("%s: it stays: %v, want %v", c.what, err == nil, c.stays)
-		}
-	}
-	// Of two hosts that claim one run the second is refused.
-	s := State{t.TempDir()}
-	_, err = s.Claim(id, "", nil)
-	require.NoError(t, err)
-	runs, err := s.runs(false)
-	require.NoError(t, err)
-	defer runs.Close()
-	second, err := runs.Mkdir(claimOf(id, node), 0o700)
-	require.NoError(t, err)
-	second.Close()
-	if err := runs.Rename(claimOf(id, node), id); err == nil {
-		t.Error("a claim took the folder of another")
-	}
-	require.NoError(t, s.Release(id))
 }

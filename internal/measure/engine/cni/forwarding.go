@@ -187,7 +187,11 @@ func PutBack(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, er
 		return false, err
 	}
 	if t.Name == forwardFile {
-		if needed, err := neededBy(ctx, kit.RunID, noted.link); err != nil || needed {
+		links, err := neededBy(ctx, kit.RunID, noted.link)
+		if err == nil && len(links) > 0 && kit.LeftOn != nil {
+			kit.LeftOn(leftOn(kit, t, links))
+		}
+		if err != nil || len(links) > 0 {
 			return false, err
 		}
 	}
@@ -197,31 +201,54 @@ func PutBack(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, er
 	return true, nil
 }
 
-// neededBy says whether somebody has made a link since then that packets may be
+// leftOn says why forwarding stays switched on, and how its owner has everything as it
+// was before.
+func leftOn(kit *engine.Kit, t engine.Thing, links []string) string {
+	back := []string{"sysctl -w"}
+	for _, s := range engine.OfKind(kit.Ledger.Left(), engine.KindSetting) {
+		if s.At == t.At {
+			back = append(back, key(s.Name)+"="+s.Was)
+		}
+	}
+	return fmt.Sprintf("%s, which run %s switched on: %s, made since, may need it; where nobody does: %s",
+		key(t.Name), kit.RunID, strings.Join(links, ", "), strings.Join(back, " "))
+}
+
+// key is a setting's name for sysctl(8), which takes slashes where a name in it has dots.
+func key(file string) string {
+	name := strings.TrimPrefix(file, "/proc/sys/")
+	if strings.Contains(name, ".") {
+		return name
+	}
+	return strings.ReplaceAll(name, "/", ".")
+}
+
+// neededBy names the links that somebody has made since then and that packets may be
 // forwarded for: a bridge, a tunnel, a container's that the host routes. What is
 // a port of another link is not counted beside it. Another run of ours is an error,
 // since that one has found forwarding switched on and will leave it so.
-func neededBy(ctx context.Context, runID string, since int) (bool, error) {
+func neededBy(ctx context.Context, runID string, since int) (names []string, err error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		links, err := net.Interfaces()
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		links = slices.DeleteFunc(links, func(l net.Interface) bool {
 			_, err := os.Lstat(filepath.Join("/sys/class/net", l.Name, "master"))
 			return l.Index <= since || ownLink(runID, l.Name) || err == nil
 		})
 		if len(links) == 0 {
-			return false, nil
+			return nil, nil
 		}
 		if wait < settleLimit && engine.Pause(ctx, wait) {
 			continue
 		}
 		for _, l := range links {
 			if id := runOf(l.Name); id != "" {
-				return true, fmt.Errorf("the run %s needs it, which has the link %s", id, l.Name)
+				return nil, fmt.Errorf("the run %s needs it, which has the link %s", id, l.Name)
 			}
+			names = append(names, l.Name)
 		}
-		return true, nil
+		return names, nil
 	}
 }

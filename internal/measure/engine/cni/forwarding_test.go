@@ -120,32 +120,34 @@ func TestForwardingAfterAKill(t *testing.T) {
 		since func(t *testing.T, kit *engine.Kit)
 		want  map[string]string
 		err   string
+		told  string // why it is left on
 	}{
-		{"nobody needs it", func(*testing.T, *engine.Kit) {}, was, ""},
+		{"nobody needs it", func(*testing.T, *engine.Kit) {}, was, "", ""},
 		{"a user's bridge", func(t *testing.T, _ *engine.Kit) {
 			t.Helper()
 			kittest.Command(t, "ip", "link", "add", "br-user", "type", "bridge")
 			t.Cleanup(func() { kittest.Command(t, "ip", "link", "del", "br-user") })
-		}, on, ""},
+		}, on, "", "net.ipv4.ip_forward, which run RUN switched on: br-user, made since, may need it; where nobody does: " +
+			"sysctl -w net.ipv4.ip_forward=0 net.ipv4.conf.all.accept_redirects=0 net.ipv4.conf.eth9.forwarding=1"},
 		{"another run of ours", func(t *testing.T, _ *engine.Kit) {
 			t.Helper()
 			kittest.Command(t, "ip", "link", "add", bridgePrefix+"other123", "type", "bridge")
 			t.Cleanup(func() { kittest.Command(t, "ip", "link", "del", bridgePrefix+"other123") })
-		}, on, "other123"},
+		}, on, "other123", ""},
 		{"a port of an old bridge", func(t *testing.T, _ *engine.Kit) {
 			t.Helper()
 			kittest.Command(t, "ip", "link", "add", "port0", "type", "veth", "peer", "name", "port1")
 			kittest.Command(t, "ip", "link", "set", "port0", "master", "old-bridge")
 			kittest.Command(t, "ip", "link", "set", "port1", "master", "old-bridge")
 			t.Cleanup(func() { kittest.Command(t, "ip", "link", "del", "port0") })
-		}, was, ""},
+		}, was, "", ""},
 		{"its owner has switched it off, and accepts redirects", func(t *testing.T, kit *engine.Kit) {
 			t.Helper()
 			require.NoError(t, os.WriteFile(forwardFile, []byte("0"), 0))
 			for _, s := range engine.OfKind(kit.Ledger.Left(), engine.KindSetting)[1:] {
 				require.NoError(t, kit.Ledger.Gone(s)) // it was so before, too
 			}
-		}, map[string]string{forwardFile: "0", redirectsFile: "1"}, ""},
+		}, map[string]string{forwardFile: "0", redirectsFile: "1"}, "", ""},
 		{"the machine was booted since", func(t *testing.T, kit *engine.Kit) {
 			t.Helper()
 			for _, s := range engine.OfKind(kit.Ledger.Left(), engine.KindSetting) {
@@ -153,8 +155,8 @@ func TestForwardingAfterAKill(t *testing.T) {
 				s.At = strings.Replace(s.At, "boot ", "boot x", 1)
 				require.NoError(t, kit.Ledger.Made(s))
 			}
-		}, on, ""},
-		{"its network namespace is gone", func(t *testing.T, kit *engine.Kit) { t.Helper(); elsewhere(t, kit, "net:[1]") }, on, ""},
+		}, on, "", ""},
+		{"its network namespace is gone", func(t *testing.T, kit *engine.Kit) { t.Helper(); elsewhere(t, kit, "net:[1]") }, on, "", ""},
 		{"another network namespace", func(t *testing.T, kit *engine.Kit) {
 			t.Helper()
 			cmd := exec.Command("sleep", "100")
@@ -164,7 +166,7 @@ func TestForwardingAfterAKill(t *testing.T) {
 			link, err := os.Readlink("/proc/" + proc.PID(cmd.Process.Pid) + "/ns/net")
 			require.NoError(t, err)
 			elsewhere(t, kit, link)
-		}, on, "run plimsoll clean in it"},
+		}, on, "run plimsoll clean in it", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_ = exec.Command("ip", "link", "add", "old-bridge", "type", "bridge").Run() // it is there the next time
@@ -177,7 +179,12 @@ func TestForwardingAfterAKill(t *testing.T) {
 				t.Fatalf("the killed run has left %v, want %v", is, on)
 			}
 			c.since(t, kit)
+			told := ""
+			kit.LeftOn = func(what string) { told += what }
 			errs := sweep(t, kit)
+			if want := strings.Replace(c.told, "RUN", kit.RunID, 1); told != want {
+				t.Errorf("it is told that %q is left on, want %q", told, want)
+			}
 			if (c.err == "") != (len(errs) == 0) || len(errs) > 0 && !strings.Contains(errs[0].Error(), c.err) {
 				t.Errorf("the sweep says %v, want %q", errs, c.err)
 			}

@@ -11,6 +11,14 @@ import (
 // threads, which a timer of its own wakes, takes the work over and answers. What was
 // waited for is the helper, not the timer.
 func TestHandedOn(t *testing.T) {
+	for _, heard := range []string{"do_epoll_wait", "unix_stream_read_generic", "__unix_dgram_recvmsg"} {
+		t.Run(heard, func(t *testing.T) { handedOn(t, heard) })
+	}
+}
+
+// handedOn is that where the thread waits in a function of the kernel.
+func handedOn(t *testing.T, heard string) {
+	t.Helper()
 	s := newTale(1000, 1, 1, 2, 3, 5)
 	s.Threads[2].Process = 2 // threads 2 and 3 are the daemon's
 	s.Frames[0] = "do_epoll_wait"
@@ -19,6 +27,12 @@ func TestHandedOn(t *testing.T) {
 	s.waits(2, -80, 1, 5, 700, 710) // which answers thread 2
 	s.waits(3, 80, 1, 0, 720, 725)  // while a timer wakes thread 3
 	s.waits(1, 60, 4, 3, 900, 910)
+	s.Frames = append(s.Frames, heard)
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Thread == 2 && len(e.Stack) > 0 {
+			e.Stack = []int{len(s.Frames) - 1}
+		}
+	}
 	s.Events = append(s.Events,
 		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 3, CPU: 3},
 		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 5, CPU: 5},

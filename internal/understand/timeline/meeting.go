@@ -24,6 +24,8 @@ var meetings = []mechanism{
 	{"unix_stream_connect", "a server to take its connection"},
 	{"unix_stream_read_generic", "a message from a Unix socket"},
 	{"unix_dgram_recvmsg", "a message from a Unix socket"},
+	{"__unix_dgram_recvmsg", "a message from a Unix socket"}, // one that keeps messages apart, too
+	{"unix_accept", "a connection by a Unix socket"},
 	{"unix_wait_for_peer", "room in a Unix socket"},
 	{"sock_alloc_send_pskb", "room in a socket"},
 	{"tcp_recvmsg", "a message by TCP"},

@@ -42,6 +42,7 @@ func TestMeetings(t *testing.T) {
 		{0, "schedule do_epoll_wait", "try_to_wake_up", "waits for one of its files (epoll) 800 ?"},
 		{0, "schedule do_epoll_wait", "", "waits for one of its files (epoll) 800 ?"},
 		{0, "schedule anon_pipe_read", "", "waits for something to be written to a pipe 800 ?"},
+		{0, "schedule __skb_wait_for_more_packets __unix_dgram_recvmsg", "", "waits for a message from a Unix socket 800 ?"},
 		{3, "schedule anon_pipe_read", "", "waits for something to be written to a pipe, from the kernel's kworker 800"},
 		{3, "schedule synchronize_rcu cgroup_procs_write", "", "waits for an RCU grace period (moving into a cgroup) 800"},
 		{2, "schedule locks_lock_inode_wait", "", "t2, which has a lock on a file 800"},

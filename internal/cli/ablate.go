@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -82,8 +81,7 @@ do without; in a study the key ablate does the same.`,
 				return err
 			}
 			if f.show {
-				_, err := io.WriteString(w.Stdout, text)
-				return err
+				return printOwn(w, "ablate", text)
 			}
 			return f.ablate(w, args, text)
 		},

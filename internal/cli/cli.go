@@ -181,6 +181,7 @@ const usageStatus = "usage-status"
 
 // Main runs one command line and gives the exit status.
 func Main(w World) int {
+	w = w.readable()
 	root := Root(w)
 	root.SetArgs(w.Args)
 	cmd, err := root.ExecuteContextC(context.Background())
@@ -239,6 +240,8 @@ terms and in interleaved order, against the same files run without an engine
 		root.AddCommand(c)
 	}
 	wrapArgs(root)
+	numbersAreNoFiles(root)
+	ownHelp(root)
 	narrowHelp(root, w)
 	return root
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -151,10 +152,21 @@ func filtersOf(texts []string) ([]compare.Filter, error) {
 	return all, nil
 }
 
+// givenWith says what is given to compare: runs, and how many of their environments.
+func givenWith(runs string, n int) string {
+	switch n {
+	case 0:
+		return runs + " is given"
+	case 1:
+		return runs + " and one environment are given"
+	}
+	return fmt.Sprintf("%s and %d environments are given", runs, n)
+}
+
 func (f *compareFlags) compare(dirs []string, o compare.Options) (*compare.Changes, error) {
 	switch {
 	case len(dirs) == 1 && len(f.envs) != 2:
-		return nil, withHint(fail(Usage, "one run and %d environments are given: there is nothing to compare it with", len(f.envs)), "give a second run, or two environments of this one by --env A --env B")
+		return nil, withHint(fail(Usage, "%s: there is nothing to compare", givenWith("one run", len(f.envs))), "give a second run, or two environments of this one by --env A --env B")
 	case len(dirs) == 2 && len(f.envs) > 0:
 		return nil, withHint(fail(Usage, "--env is for two environments of one run, and two runs are given"), "--filter environment=%s keeps one environment of both", f.envs[0])
 	}

@@ -160,7 +160,7 @@ func (f *compareFlags) pairs(sides [][]hostRuns) []hosts.ChangedHost {
 // environmentsOnHosts compares two environments of the same runs on each host.
 func (f *compareFlags) environmentsOnHosts(w World, dirs []string) error {
 	if len(f.envs) != 2 {
-		return withHint(fail(Usage, "runs of several hosts and %d environments are given: there is nothing to compare them with", len(f.envs)), "give a second folder of runs, or two environments by --env A --env B")
+		return withHint(fail(Usage, "%s: there is nothing to compare", givenWith("one folder of runs", len(f.envs))), "give a second folder of runs, or two environments by --env A --env B")
 	}
 	if len(f.filters) > 0 || f.delta != "" {
 		return withHint(fail(Usage, "--filter and --delta are for two sides, and two environments of one are compared"), "plimsoll report %s --against %s --metric ID chooses a metric", dirs[0], f.envs[0])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
@@ -22,6 +23,20 @@ func completes(c *cobra.Command, flag string, f cobra.CompletionFunc) {
 		f = behindCommas(f)
 	}
 	_ = c.RegisterFlagCompletionFunc(flag, f) // it fails only for a flag that is not there
+}
+
+// numbersAreNoFiles keeps a shell from offering files for what takes a number or a time.
+func numbersAreNoFiles(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		t := f.Value.Type()
+		if _, own := c.GetFlagCompletionFunc(f.Name); own || !strings.HasPrefix(t, "int") && !strings.HasPrefix(t, "uint") && !strings.HasPrefix(t, "float") && t != "duration" {
+			return
+		}
+		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // it fails only for a flag that is not there
+	})
+	for _, sub := range c.Commands() {
+		numbersAreNoFiles(sub)
+	}
 }
 
 // completesPaths lets a shell complete these flags with files, whose names end so

@@ -87,6 +87,15 @@ func completed(t *testing.T, args ...string) []string {
 	return names
 }
 
+// Of a number or a time a shell offers no file.
+func TestNumbersAreNoFiles(t *testing.T) {
+	for _, args := range [][]string{{"run", "quick", "--blocks", ""}, {"run", "quick", "--lost-after", ""}, {"explain", "docker", "--at-once", ""}, {"compare", "--quantile", ""}, {"run", "quick", "--seed", ""}} {
+		if _, out, _ := drive(append([]string{"__complete"}, args...)...); out != ":4\n" {
+			t.Errorf("%v: %q", args, out)
+		}
+	}
+}
+
 // What is completed is what there is: of the run, of the study, of the engine.
 func TestCompletedWords(t *testing.T) {
 	run := recordtest.Suite().Write(t)

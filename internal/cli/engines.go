@@ -181,10 +181,16 @@ func (s *setting) knows(what, name string) error {
 	}
 	real := s.enginesThat(func(i engine.Info) bool { return !i.Simulated })
 	err := fail(Usage, "%sno engine %q: there are %s", what, name, strings.Join(real, ", "))
-	for _, e := range s.engines {
-		if i := e.Info(); !i.Simulated && name != engine.DefaultLevel && slices.Contains(i.Levels[engine.Runtime], name) {
-			return withHint(err, "%s is a runtime: of the engine oci, which calls it alone, or of those that call it (oci runtime=%s after explain, ablate and the like; engine: oci, runtime: %s in a study)", name, name, name)
-		}
+	if s.isRuntime(name) {
+		return withHint(err, "%s is a runtime: of the engine oci, which calls it alone, or of those that call it (oci runtime=%s after explain, ablate and the like; engine: oci, runtime: %s in a study)", name, name, name)
 	}
 	return didYouMean(err, name, s.engineNames(), "plimsoll engines says of each whether it can be used here")
+}
+
+// isRuntime says whether a name is that of a runtime below some engine.
+func (s *setting) isRuntime(name string) bool {
+	return slices.ContainsFunc(s.engines, func(e engine.Engine) bool {
+		i := e.Info()
+		return !i.Simulated && name != engine.DefaultLevel && slices.Contains(i.Levels[engine.Runtime], name)
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/timeline"
 )
 
@@ -117,7 +118,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	keeps := func(engine string) bool {
 		return slices.ContainsFunc(all, func(args []string) bool { return args[0] == engine })
 	}
-	plan, err := s.smallPlan(finish, "(explain)", text, s.studyCatalogue(), keeps)
+	plan, err := s.smallPlan(finish, "explain", text, s.studyCatalogue(), keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -171,16 +172,23 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	return out, nil
 }
 
-// unopened says why nothing could be started.
+// unopened says why nothing could be started: of what was asked for rather than of a
+// baseline beside it, and then of what something helps.
 func unopened(excluded []record.Excluded) error {
-	helped := slices.IndexFunc(excluded, func(x record.Excluded) bool { return x.Reason != "" && x.Fix != "" })
-	if helped < 0 {
-		helped = slices.IndexFunc(excluded, func(x record.Excluded) bool { return x.Reason != "" })
+	worth := func(x record.Excluded) (n int) {
+		if !slices.Contains(analyze.Baselines, x.Engine) {
+			n = 2
+		}
+		if x.Fix != "" {
+			n++
+		}
+		return n
 	}
-	if helped < 0 {
+	told := lists.Filter(excluded, func(x record.Excluded) bool { return x.Reason != "" })
+	if len(told) == 0 {
 		return fail(NothingHere, "it can't be started here")
 	}
-	x := excluded[helped]
+	x := slices.MaxFunc(told, func(a, b record.Excluded) int { return worth(a) - worth(b) })
 	return withHint(fail(NothingHere, "%s can't be started here: %s", x.ID, x.Reason), "%s", x.Fix)
 }
 

@@ -48,7 +48,7 @@ there already is replaced. docs/queries.md has queries.`,
 			}
 			err = writeTo(w, output, func(out io.Writer) error { return export.Write(out, format, r, opts) })
 			if err != nil {
-				return fail(Failed, "exporting %s as %s: %w", args[0], format, err)
+				return chosen(fmt.Errorf("exporting %s as %s: %w", args[0], format, err))
 			}
 			return nil
 		},
@@ -81,7 +81,7 @@ func exportPartitioned(w World, args []string, format, folder string, opts expor
 			err = writeTo(w, path, func(out io.Writer) error { return export.WritePartition(out, r, opts) })
 		}
 		if err != nil {
-			return fail(Failed, "exporting %s as parquet: %w", dir, err)
+			return chosen(fmt.Errorf("exporting %s as parquet: %w", dir, err))
 		}
 	}
 	fmt.Fprintf(w.Stderr, "%s in %s, by study, host and date.\n", words.Plural(len(runs), "run"), shortPath(folder))

@@ -49,7 +49,7 @@ func TestExportPartitioned(t *testing.T) {
 		{[]string{"export", folder, "--partitioned", "-o", lake}, 2, "--format parquet --partitioned -o lake"},
 		{[]string{"export", folder, "--format", "parquet", "--partitioned"}, 2, "-o lake"},
 		{[]string{"export", "nowhere", "--format", "parquet", "--partitioned", "-o", lake}, 1, "nowhere"},
-		{[]string{"export", dirs[0], "--format", "parquet", "--partitioned", "-o", lake, "--metric", "other"}, 1, `no metric "other"`},
+		{[]string{"export", dirs[0], "--format", "parquet", "--partitioned", "-o", lake, "--metric", "other"}, 2, `no metric "other"`},
 		{[]string{"export", dirs[0], "--format", "parquet", "--partitioned", "-o", other}, 1, "mine.txt"},
 	} {
 		if status, _, errs := drive(c.args...); status != c.status || !strings.Contains(errs, c.want) {

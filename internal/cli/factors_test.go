@@ -38,7 +38,7 @@ func TestOverheadAndFactors(t *testing.T) {
 		{[]string{"report", suite, "--overhead", "native"}, 0, "Overhead against native"},
 		{[]string{"report", suite, "--overhead=native", "--format", "csv"}, 0, ",suite,all,"},
 		{[]string{"report", suite, "--overhead=native", "--metric", "whole"}, 0, "whole, %"},
-		{[]string{"report", suite, "--overhead=native", "--metric", "nothing"}, 1, "no metric"},
+		{[]string{"report", suite, "--overhead=native", "--metric", "nothing"}, 2, "no metric"},
 		{[]string{"report", suite, "--overhead=host"}, 1, "it did not run"},
 		{[]string{"report", suite, "--overhead=docker"}, 2, "it can be any, native, floor, host"},
 	} {

@@ -5,6 +5,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +48,9 @@ Everything is removed again, and your daemons are not reconfigured.`,
 			o.Engines = names
 			if err := o.Check(); err != nil {
 				return &exitError{status: Usage, err: err}
+			}
+			if err := tablePlace(out); err != nil {
+				return err
 			}
 			shape := report.FeatureOptions{Options: looks(w, ascii), Detail: len(o.Features) > 0}
 			if read != "" {
@@ -89,6 +96,15 @@ Everything is removed again, and your daemons are not reconfigured.`,
 	completes(c, "feature", completeWords(features.IDs()...))
 	completesPaths(c, nil, "output", "read")
 	return c
+}
+
+// tablePlace refuses, before anything is tried, a place for the table that names a run's
+// directory which is not there: a file of that name would stand in the run's way.
+func tablePlace(out string) error {
+	if _, err := os.Stat(out); out == "" || filepath.Ext(out) == ".json" || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return withHint(fail(Usage, "-o %s is no directory that is there, and no .json file", out), "measure first, or name a file: -o %s.json", strings.TrimSuffix(out, "/"))
 }
 
 // readFeatures prints a table that was filled before, as far as it was asked

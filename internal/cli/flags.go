@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,30 @@ func formatFlag(c *cobra.Command, value *string, words ...string) {
 func choiceFlag(c *cobra.Command, value *string, name, usage string, words ...string) {
 	c.Flags().Var(choice{value, words}, name, usage)
 	completes(c, name, completeWords(words...))
+}
+
+// natural is a flag that takes a whole number from 1 on, and is 0 where it is not given.
+type natural struct{ value *int }
+
+func (n natural) String() string {
+	if n.value == nil {
+		return "0"
+	}
+	return strconv.Itoa(*n.value)
+}
+
+func (natural) Type() string { return "int" }
+
+func (n natural) Set(s string) error {
+	v, err := strconv.ParseInt(s, 0, 32)
+	switch {
+	case err != nil:
+		return err
+	case v < 1:
+		return fail(Usage, "it must be at least 1")
+	}
+	*n.value = int(v)
+	return nil
 }
 
 // completeStudies completes the name of a bundled study, or a file.

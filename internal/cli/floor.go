@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,8 +54,7 @@ more processors, because one process waits for another.`,
 				return err
 			}
 			if f.show {
-				_, err := io.WriteString(w.Stdout, text)
-				return err
+				return printOwn(w, "floor", text)
 			}
 			return f.ask(w, text)
 		},
@@ -91,8 +90,12 @@ func (f *floorFlags) study() (string, error) {
 	if len(names) == 0 {
 		names = kernelMechanisms()
 	}
-	if strings.ContainsAny(strings.Join(names, ""), yamlSigns) {
-		return "", fail(Usage, "--mechanism takes names")
+	known := kernelMechanisms()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			err := fail(Usage, "--mechanism: no mechanism %q: there is %s", name, strings.Join(known, ", "))
+			return "", didYouMean(err, name, known, "plimsoll workloads show mechanisms says what each is")
+		}
 	}
 	return fmt.Sprintf(`plimsoll: 1
 name: floor

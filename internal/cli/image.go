@@ -205,6 +205,9 @@ error. Nothing is installed on the machine itself.`,
 			if err != nil {
 				return err
 			}
+			if _, err := imagestore.Describe(args[0]); err != nil {
+				return &exitError{status: Usage, err: err}
+			}
 			store := s.store()
 			im, err := store.Build(ctx, args[0], w.Stderr)
 			if err != nil {
@@ -287,6 +290,11 @@ func imageRemove(w World) *cobra.Command {
 			s, err := newSetting(w)
 			if err != nil {
 				return err
+			}
+			for _, name := range args {
+				if _, err := imagestore.Describe(name); err != nil {
+					return &exitError{status: Usage, err: err}
+				}
 			}
 			for _, name := range args {
 				if err := s.store().Remove(cmd.Context(), name); err != nil {

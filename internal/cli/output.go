@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/report"
 )
@@ -92,7 +93,7 @@ func (p *printing) show(w World, write func(io.Writer, report.Options) error) er
 // show prints what a command gives, or writes it to a file where one is named.
 func show(w World, path string, ascii bool, write func(io.Writer, report.Options) error) error {
 	if path == "" {
-		return write(w.Stdout, looks(w, ascii))
+		return wrongWord(write(w.Stdout, looks(w, ascii)))
 	}
 	var failed error
 	err := writeTo(w, path, func(out io.Writer) error {
@@ -102,7 +103,16 @@ func show(w World, path string, ascii bool, write func(io.Writer, report.Options
 	if failed == nil && err != nil {
 		return fail(Failed, "writing the output: %w", err)
 	}
-	return failed
+	return wrongWord(failed)
+}
+
+// wrongWord gives an error the status of wrong usage where it is about a word that the
+// user named and the run does not have.
+func wrongWord(err error) error {
+	if _, ok := errors.AsType[*analyze.ChoiceError](err); ok {
+		return chosen(err)
+	}
+	return err
 }
 
 // writeTo writes to a file, or to standard output where none is named. A file

@@ -155,7 +155,7 @@ func printPublished(out io.Writer, p *study.Published) {
 	fmt.Fprintf(out, "\nPublished: %d combinations, %d of them valid (%s).\n", p.Combinations, p.Valid, p.Source)
 	fmt.Fprintf(out, "Here:      %d combinations, %d of them valid by the rules below, available here or not; baselines are not counted.\n", p.OurCombinations, p.OurValid)
 	if p.Difference != "" && (p.OurValid != p.Valid || p.OurCombinations != p.Combinations) {
-		for _, l := range wrapWords(p.Difference, 98) {
+		for _, l := range wrapWords(p.Difference, pageOn(out)-2) {
 			fmt.Fprintln(out, "  "+l)
 		}
 	}
@@ -175,7 +175,7 @@ func printReasons(out io.Writer, kind string, rs []reason, all bool) {
 			fmt.Fprintln(out, missing(r.IDs[0], r.Reason, r.Fix))
 		} else {
 			lead := fmt.Sprintf("  %d × ", len(r.IDs))
-			for i, l := range wrapWords(r.Reason, 100-len(lead)) {
+			for i, l := range wrapWords(r.Reason, pageOn(out)-len(lead)) {
 				if i > 0 {
 					lead = strings.Repeat(" ", len([]rune(lead)))
 				}
@@ -227,6 +227,15 @@ func printEngineCounts(out io.Writer, envs []record.Environment) {
 	}
 	_ = tw.Flush() // as above
 	fmt.Fprintln(out, "(--all lists each)")
+}
+
+// pageOn is how wide texts are written: as a pipe gets them, and no wider than the
+// terminal, which would break their lines once more.
+func pageOn(out io.Writer) int {
+	if w := widthOf(out); w > 0 {
+		return min(w, pipeWidth)
+	}
+	return pipeWidth
 }
 
 // wrapWords breaks a text into lines of at most n characters.

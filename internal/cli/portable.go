@@ -85,10 +85,7 @@ func portablePlan(ctx context.Context, a *portableAsked, look *portable.Look) (*
 	if st, err = st.At(a.scale); err != nil {
 		return nil, withHint(&exitError{status: Usage, err: err}, "the study's file lists its scales")
 	}
-	switch {
-	case a.blocks < 0:
-		return nil, fail(Usage, "--blocks is %d: it must be at least 1", a.blocks)
-	case a.blocks > 0:
+	if a.blocks > 0 {
 		st.Protocol.Until, st.Protocol.Blocks = 0, a.blocks
 	}
 	if err := st.Only(a.parts, a.blocks > 0); err != nil {

@@ -37,7 +37,7 @@ says what this leaves out.`,
 	c.Flags().StringVar(&a.scale, "scale", "", "a scale that the study defines, such as quick (default: full)")
 	c.Flags().StringSliceVar(&a.parts, "part", nil, "measure only these parts of the study")
 	c.Flags().StringSliceVar(&a.engines, "engine", nil, "measure only these engines of the study")
-	c.Flags().IntVar(&a.blocks, "blocks", 0, "number of blocks, instead of the study's")
+	c.Flags().Var(natural{&a.blocks}, "blocks", "number of blocks, instead of the study's")
 	c.Flags().Uint64Var(&a.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	c.Flags().BoolVar(&a.small, "small", false, "every workload at its small levels, except for parameters that the study names")
 	c.Flags().StringVarP(&a.dir, "output", "o", "", "directory of the record (default plimsoll-run-TIME-STUDY)")

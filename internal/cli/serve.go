@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -35,7 +36,9 @@ is not encrypted; through ssh -L 7654:127.0.0.1:7654 it is. SIGINT ends it.`,
 		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			for _, dir := range dirs {
-				if info, err := os.Stat(dir); err != nil {
+				if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+					return withHint(fail(Failed, "serving runs: there is no %s", dir), "give the directories of runs, or a folder that holds them")
+				} else if err != nil {
 					return withHint(fail(Failed, "serving runs: %w", err), "give the directories of runs, or a folder that holds them")
 				} else if !info.IsDir() {
 					return withHint(fail(Usage, "serving runs: %s is a file", dir), "give the directories of runs, or a folder that holds them")

@@ -28,6 +28,7 @@ var (
 	lacksValue   = regexp.MustCompile(`^flag needs an argument: (?:'.' in )?(-.*)$`)
 	badValue     = regexp.MustCompile(`^invalid argument (".*") for "(.*)" flag: (.*)$`)
 	tooMany      = regexp.MustCompile(`^accepts at most (\d+) arg\(s\), received (\d+)$`)
+	betweenTwo   = regexp.MustCompile(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`)
 	wrongNumber  = regexp.MustCompile(`^accepts (\d+) arg\(s\), received (\d+)$`)
 	tooFew       = regexp.MustCompile(`^requires at least (\d+) arg\(s\), only received (\d+)$`)
 	noneTaken    = regexp.MustCompile(`^unknown command "(.*)" for "(.*)"$`)
@@ -115,6 +116,9 @@ func argumentSlip(cmd *cobra.Command, args []string, err error) error {
 	}
 	if m := tooMany.FindStringSubmatch(text); m != nil {
 		return withHint(fail(Usage, "%s takes at most %s, and %s are given: %s", cmd.CommandPath(), arguments(m[1]), m[2], given), "%s", see)
+	}
+	if m := betweenTwo.FindStringSubmatch(text); m != nil {
+		return withHint(fail(Usage, "%s takes %s to %s, and %s", cmd.CommandPath(), m[1], arguments(m[2]), count(m[3], given)), "%s", see)
 	}
 	if m := wrongNumber.FindStringSubmatch(text); m != nil {
 		return withHint(fail(Usage, "%s takes %s, and %s", cmd.CommandPath(), arguments(m[1]), count(m[2], given)), "%s", see)

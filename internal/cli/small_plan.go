@@ -4,6 +4,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
 	"slices"
 
 	"plimsoll/internal/measure/run"
@@ -71,7 +73,7 @@ func (m smallStudy) run(w World, measured func(context.Context, World, run.Optio
 
 // plan is what of the study can run here.
 func (m smallStudy) plan(ctx context.Context, s *setting) (*study.Plan, error) {
-	p, err := s.smallPlan(ctx, "("+m.by+")", m.text, s.studyCatalogue(), m.keeps)
+	p, err := s.smallPlan(ctx, m.by, m.text, s.studyCatalogue(), m.keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -81,15 +83,44 @@ func (m smallStudy) plan(ctx context.Context, s *setting) (*study.Plan, error) {
 // smallPlan is that of a study which a command writes itself, for the engines here.
 // The baselines that every study has say nothing in it, but for those that it keeps.
 func (s *setting) smallPlan(ctx context.Context, by, text string, cat *study.Catalogue, keeps func(engine string) bool) (*study.Plan, error) {
-	st, err := study.Read(study.Source{Path: by, Data: []byte(text)}, cat)
+	st, err := readOwn(by, text, cat)
 	if err != nil {
-		return nil, &exitError{status: Usage, err: err}
+		return nil, err
 	}
 	p, err := s.expand(ctx, st, cat, true)
 	if err != nil {
 		return nil, err
 	}
 	return p, keepBaselines(p, keeps)
+}
+
+// readOwn reads a study that a command has written. What is wrong with it is wrong with
+// the command line, so no line of it is named: nobody can look there.
+func readOwn(by, text string, cat *study.Catalogue) (*study.Study, error) {
+	st, err := study.Read(study.Source{Path: by, Data: []byte(text)}, cat)
+	if all, ok := errors.AsType[*study.Errors](err); ok {
+		for _, e := range all.List {
+			e.Path = ""
+		}
+	}
+	if err != nil {
+		return nil, &exitError{status: Usage, err: err}
+	}
+	return st, nil
+}
+
+// printOwn prints a study that a command has written, for plimsoll run: one that this
+// can read.
+func printOwn(w World, by, text string) error {
+	s, err := newSetting(w)
+	if err != nil {
+		return err
+	}
+	if _, err := readOwn(by, text, s.studyCatalogue()); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w.Stdout, text)
+	return err
 }
 
 // keepBaselines takes the baselines out of a plan that say nothing in it.

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/tune"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/understand/analyze"
 )
 
@@ -93,7 +94,7 @@ var limitFlags = []struct{ flag, factor, usage string }{
 }
 
 func (c *changes) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&c.blocks, "blocks", 0, "number of blocks, instead of the study's")
+	cmd.Flags().Var(natural{&c.blocks}, "blocks", "number of blocks, instead of the study's")
 	c.open.add(cmd)
 	cmd.Flags().Uint64Var(&c.seed, "seed", 0, "seed of the order, instead of the study's (0: drawn and recorded)")
 	cmd.Flags().BoolVar(&c.small, "small", false, "every workload at its small levels, except for parameters that the study names")
@@ -119,6 +120,22 @@ func (c *changes) add(cmd *cobra.Command) {
 	}
 }
 
+// noStudy says what to do about a name that is no study: those of engines, runtimes and
+// workloads are what people try first.
+func (s *setting) noStudy(name string, err error) error {
+	err = &exitError{status: Usage, err: err}
+	switch {
+	case slices.Contains(s.enginesThat(func(i engine.Info) bool { return !i.Simulated }), name):
+		return withHint(err, "%s is an engine: plimsoll run engines --engine %s measures it", name, name)
+	case s.isRuntime(name):
+		return withHint(err, "%s is a runtime: plimsoll run --engine oci measures those that are here", name)
+	}
+	if _, unknown := workload.Find(name); unknown == nil {
+		return withHint(err, "%s is a workload: a study of yours names it, and plimsoll workloads %s --try docker tries it", name, name)
+	}
+	return withHint(err, "plimsoll studies lists the bundled studies")
+}
+
 // read reads a study and changes it as the command line says.
 func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue, error) {
 	cat := s.studyCatalogue()
@@ -127,8 +144,11 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 		find = ch.command.source
 	}
 	src, err := find()
-	if err != nil {
+	switch {
+	case err != nil && len(ch.command.argv) > 0:
 		return nil, nil, &exitError{status: Usage, err: err}
+	case err != nil:
+		return nil, nil, s.noStudy(name, err)
 	}
 	st, err := study.Read(src, cat)
 	if err != nil {
@@ -136,9 +156,6 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 	}
 	if st, err = st.At(ch.scale); err != nil {
 		return nil, nil, withHint(&exitError{status: Usage, err: err}, "plimsoll studies lists the scales of the bundled studies")
-	}
-	if ch.blocks < 0 {
-		return nil, nil, fail(Usage, "--blocks is %d: it must be at least 1", ch.blocks)
 	}
 	if err := ch.number(st); err != nil {
 		return nil, nil, err

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,10 +50,15 @@ tuned machine, and are marked as such: your users' machines are not tuned.`,
   plimsoll tune --measure podman network=none --state rcu-expedited,huge-pages
   plimsoll run quick --tuned`,
 		ValidArgsFunction: completeEngine(w, realEngine),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if !f.measure && !f.show {
 				if len(args) > 0 {
 					return withHint(fail(Usage, "an engine is for --measure"), "plimsoll tune --measure %s", strings.Join(args, " "))
+				}
+				for _, name := range []string{"state", "blocks", "seed", "record", "force", "wait"} {
+					if c.Flags().Changed(name) {
+						return withHint(fail(Usage, "--%s is for --measure, and the list measures nothing", name), "plimsoll tune --measure, or leave it out")
+					}
 				}
 				return f.list(w)
 			}
@@ -66,8 +70,7 @@ tuned machine, and are marked as such: your users' machines are not tuned.`,
 				return err
 			}
 			if f.show {
-				_, err := io.WriteString(w.Stdout, text)
-				return err
+				return printOwn(w, "tune", text)
 			}
 			return f.measured(w, args, text)
 		},

@@ -135,7 +135,7 @@ func (s *setting) tryPlan(ctx context.Context, x workload.Workload, f tryFlags) 
 	}
 	fmt.Fprintf(&text, "environments: [native, %s]\n", strings.Join(slices.DeleteFunc(slices.Clone(f.engines), func(n string) bool { return n == "native" }), ", "))
 	keeps := func(engine string) bool { return engine == "native" || slices.Contains(f.engines, engine) }
-	p, err := s.smallPlan(ctx, "(the try)", text.String(), cat, keeps)
+	p, err := s.smallPlan(ctx, "the try", text.String(), cat, keeps)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -213,7 +214,7 @@ func runDamage(path string, data []byte, err error) error {
 	case errors.As(err, &syntax):
 		at = syntax.Offset
 	case errors.As(err, &typ):
-		at = typ.Offset
+		at, err = typ.Offset, fmt.Errorf("%s can't be of the type %s", cmp.Or(typ.Field, "what it holds"), typ.Value)
 	}
 	at = min(max(at, 0), int64(len(data)))
 	line := 1 + bytes.Count(data[:at], []byte("\n"))

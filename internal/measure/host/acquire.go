@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,7 +93,10 @@ func (m Machine) acquire(root bool, own, study string) (*turn, error) {
 // lock locks our own file.
 func (t *turn) lock(m Machine, p, study string) error {
 	dir, err := safepath.Make(m.path(filepath.Dir(p)), 0o755, safepath.Rule{Lasting: true})
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission) && p != systemLock: // an account whose home is not its own
+		return fmt.Errorf("taking the machine's turn to measure: %w; set XDG_RUNTIME_DIR to a directory of yours", err)
+	case err != nil:
 		return fmt.Errorf("taking the machine's turn to measure: %w", err)
 	}
 	defer dir.Close()

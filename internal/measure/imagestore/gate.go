@@ -39,7 +39,11 @@ func (s *Store) open() error {
 	}
 	home, err := safepath.Make(s.dir, 0o755, s.rule())
 	if err != nil {
-		return &Error{Text: "making the image store", Err: err}
+		e := &Error{Text: "making the image store", Err: err}
+		if errors.Is(err, fs.ErrPermission) {
+			e.Fix = "set PLIMSOLL_STATE to a directory of yours"
+		}
+		return e
 	}
 	defer home.Close()
 	info, err := os.Stat(s.dir)

@@ -11,7 +11,9 @@ package revision
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +35,9 @@ const gitLimit = 5 * time.Minute
 
 // Open finds the repository that a directory belongs to.
 func Open(ctx context.Context, dir string) (*Repo, error) {
-	if st, err := os.Stat(dir); err != nil {
+	if st, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not there", dir)
+	} else if err != nil {
 		return nil, err
 	} else if !st.IsDir() {
 		return nil, fmt.Errorf("%s is no directory", dir)

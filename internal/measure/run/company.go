@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 
 	"plimsoll/internal/measure/engine"
@@ -22,45 +23,53 @@ const LastReady = "last-ready"
 // inCompany carries a life cycle out while others of the same environment, which are
 // requested at the same moment, are carried out beside it; n in all. It gives the one's
 // result and the time until the last of all was ready, ns.
+//
+// Which of them is the one is drawn: on a machine with fewer processors than starts, and
+// before a daemon that does one after the other, whoever asks first is served first, and
+// stands for none of the others.
 func inCompany(ctx context.Context, env engine.Environment, task engine.Task, n int) (engine.Result, int64, error) {
-	others := make([]companion, n-1)
-	one := task
-	one.Name = member(task.Name, 0)
+	all := make([]companion, n)
+	one := &all[rand.IntN(n)] //nolint:gosec // nobody gains by guessing it
 	var ready, done sync.WaitGroup
 	ready.Add(n)
 	begin := make(chan struct{})
-	for i := range others {
-		own := task
-		c := &others[i]
-		c.word = newWord()
-		own.Name, own.Argv = member(task.Name, i+1), probe.PayloadArgs{Word: c.word}.Argv(probePath)
+	for i := range all {
+		own, c := task, &all[i]
+		own.Name = member(task.Name, i)
+		if c != one {
+			c.word = newWord()
+			own.Argv = probe.PayloadArgs{Word: c.word}.Argv(probePath)
+		}
 		done.Go(func() {
 			ready.Done()
 			<-begin
 			c.res, c.err = runGuarded(ctx, env, own)
 		})
 	}
-	ready.Done()
 	ready.Wait()
 	from := stamp.Now()
 	close(begin)
-	res, err := runGuarded(ctx, env, one)
 	done.Wait()
-	last := res.Events[record.Ready]
-	for _, c := range others {
+	res, last := one.res, int64(0)
+	for i := range all {
+		c := &all[i]
 		last = max(last, c.res.Events[record.Ready])
-		if f := unstarted(c.res, c.err, c.word); f != nil && err == nil && res.Failure == nil {
+		if c == one {
+			continue
+		}
+		if f := unstarted(c.res, c.err, c.word); f != nil && one.err == nil && res.Failure == nil {
 			res.Failure = &record.Failure{Class: f.Class, Text: fmt.Sprintf("one of the %d at once: %s", n, f.Text)}
 		}
 	}
-	return res, last - from, err
+	return res, last - from, one.err
 }
 
 // member names one of several containers that are there at once. No such name is the
 // beginning of another, which runsc would take for either.
 func member(name string, i int) string { return fmt.Sprintf("%s-%05d", name, i) }
 
-// companion is one of those beside the measured container.
+// companion is one of those that begin together; word is what it says, where it is not
+// the measured one.
 type companion struct {
 	word string
 	res  engine.Result

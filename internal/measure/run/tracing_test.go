@@ -72,7 +72,7 @@ func TestInCompany(t *testing.T) {
 // TestCompanionFails: a start does not count where one that began beside it failed.
 func TestCompanionFails(t *testing.T) {
 	env := &failsSecond{}
-	res, _, err := inCompany(t.Context(), env, engine.Task{Name: "one"}, 2)
+	res, _, err := inCompany(t.Context(), env, engine.Task{Name: "one", Argv: []string{measured}}, 2)
 	if err != nil || res.Failure == nil || !strings.HasPrefix(res.Failure.Text, "one of the 2 at once: ") {
 		t.Errorf("%+v, %v", res.Failure, err)
 	}
@@ -97,10 +97,42 @@ func TestNoNameBeginsAnother(t *testing.T) {
 	}
 }
 
+// TestTheOneIsDrawn: the start that is followed is any of those that begin together, not
+// always the first to ask.
+func TestTheOneIsDrawn(t *testing.T) {
+	at := map[string]int{}
+	for range 200 {
+		env := &recordsOne{}
+		if _, _, err := inCompany(t.Context(), env, engine.Task{Name: "one", Argv: []string{measured}}, 4); err != nil {
+			t.Fatal(err)
+		}
+		at[env.name]++
+	}
+	for i := range 4 {
+		if n := at[member("one", i)]; n < 20 || n > 80 {
+			t.Errorf("of 200 rounds of four the followed one stood at %d in %d: %v", i, n, at)
+		}
+	}
+}
+
+const measured = "the measured one"
+
+type recordsOne struct {
+	engine.Environment
+	name string
+}
+
+func (r *recordsOne) Run(_ context.Context, t engine.Task) (engine.Result, error) {
+	if slices.Contains(t.Argv, measured) {
+		r.name = t.Name
+	}
+	return engine.Result{}, nil
+}
+
 type failsSecond struct{ engine.Environment }
 
 func (failsSecond) Run(_ context.Context, t engine.Task) (engine.Result, error) {
-	if t.Name == member("one", 0) {
+	if slices.Contains(t.Argv, measured) {
 		return engine.Result{}, nil
 	}
 	return engine.Result{Failure: &record.Failure{Class: record.Crash, Text: "it fell"}}, nil

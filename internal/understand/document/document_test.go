@@ -154,6 +154,38 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestPartsNames: a name is whole where the table fits, and where it is cut it still
+// differs from the others.
+func TestPartsNames(t *testing.T) {
+	x := &Table{Columns: Columns("workload", "made in"), Parts: true}
+	var names []string
+	for _, m := range []string{"mount-namespace", "id-mapped-mount"} {
+		for _, n := range []string{"1", "16"} {
+			names = append(names, "mechanisms/"+m+"/threads-"+n)
+			x.Row(names[len(names)-1], "10.5 µs")
+		}
+	}
+	whole := written(t, func() *Document { d := &Document{Width: 80}; d.Add(x); return d }())
+	for _, n := range names {
+		if !strings.Contains(whole, n+" ") {
+			t.Errorf("%s is not whole in\n%s", n, whole)
+		}
+	}
+	for _, width := range []int{40, 45} {
+		d := &Document{Width: width}
+		d.Add(x)
+		seen := map[string]bool{}
+		for _, line := range strings.Split(written(t, d), "\n") {
+			if name, _, found := strings.Cut(line, " "); found && strings.Contains(line, "10.5") {
+				seen[name] = true
+			}
+		}
+		if len(seen) != len(names) {
+			t.Errorf("%d columns: %d of %d names are told apart: %v", width, len(seen), len(names), seen)
+		}
+	}
+}
+
 func TestAlign(t *testing.T) {
 	if got := strings.Join(Align([]string{"1.25", "", "12", "n/a", "0.5 +"}), "|"); got != "  1.25 ||"+" 12    |"+"n/a    |"+"  0.5 +" {
 		t.Errorf("%q", got)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/understand/words"
@@ -155,14 +156,49 @@ func (p page) paint(r Row, widths []int, line string) string {
 	return b.String()
 }
 
+// leads are the cells of the first column where the page is too narrow for the table: a
+// third of it wide at most, or as wide as names of environments are where these take no
+// more than half, and more only where names that differ would look alike; never so wide
+// that a column beside them, which has numbers, would be cut.
+func (t *Table) leads(limit int) []Cell {
+	out := make([]Cell, len(t.Rows))
+	most := limit - Between
+	if w := t.Widths(); len(w) > 1 {
+		most -= slices.Max(w[1:])
+	}
+	for _, room := range []int{max(limit/3, min(words.MaxName, limit/2)), limit / 2, limit * 2 / 3} {
+		room = max(limit/3, min(room, most))
+		alike, of := false, map[string]string{}
+		for i, r := range t.Rows {
+			whole := r.Cells[0].String()
+			short := words.Shorten
+			if !strings.Contains(whole, "/") { // no name of levels: how it begins says most
+				short = words.Cut
+			}
+			out[i] = Cell{Text: short(whole, room), Tone: r.Cells[0].Tone}
+			if before, there := of[out[i].Text]; there && before != whole {
+				alike = true
+			}
+			of[out[i].Text] = whole
+		}
+		if !alike {
+			break
+		}
+	}
+	return out
+}
+
 // parts cuts a table into as many as are needed for each to fit, all with the
-// first column, which takes a third of the page at most.
+// first column.
 func (t *Table) parts(limit int) []*Table {
-	first := func(c Cell) Cell { return Cell{Text: words.Cut(c.String(), limit/3), Tone: c.Tone} }
+	if t.Width() <= limit {
+		return []*Table{t}
+	}
+	leads := t.leads(limit)
 	w := t.Widths()
 	w[0] = words.Width(t.Columns[0].Title)
-	for _, r := range t.Rows {
-		w[0] = max(w[0], words.Width(first(r.Cells[0]).Text))
+	for _, c := range leads {
+		w[0] = max(w[0], words.Width(c.Text))
 	}
 	var out []*Table
 	for from := 1; from < len(t.Columns); {
@@ -172,8 +208,8 @@ func (t *Table) parts(limit int) []*Table {
 			to++
 		}
 		part := &Table{Columns: append(t.Columns[:1:1], t.Columns[from:to]...)}
-		for _, r := range t.Rows {
-			cells := []Cell{first(r.Cells[0])}
+		for i, r := range t.Rows {
+			cells := []Cell{leads[i]}
 			if last := r.Cells[len(r.Cells)-1]; last.Rest { // it stands for all columns
 				cells = append(cells, last)
 			} else {

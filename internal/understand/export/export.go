@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/report"
 )
@@ -80,7 +81,7 @@ func checkMetric(run *record.Run, id string) error {
 			}
 		}
 	}
-	return fmt.Errorf("no metric %q to export: this run has %s", id, strings.Join(known, ", "))
+	return &analyze.ChoiceError{What: "metric", Word: id, Known: known}
 }
 
 func writeLaTeX(w io.Writer, r *record.Reader, opts Options) error {

@@ -73,14 +73,15 @@ func addDifferences(d *document.Document, all []difference) {
 func isolationTable(res *analyze.Result) *document.Table {
 	t := &document.Table{Columns: document.Columns("environment", "own ns", "user", "caps", "seccomp", "nnp", "root", "kernel"), Parts: true}
 	t.Columns[3].Right = true
-	for _, e := range res.Audit.Environments {
+	names := words.Rows(lists.Map(res.Audit.Environments, func(e audit.Environment) string { return e.Env }))
+	for i, e := range res.Audit.Environments {
 		in := e.Isolation
 		if len(in) == 0 {
-			t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: []document.Cell{{Text: words.Name(e.Env)}, {Text: "nothing was seen from inside", Rest: true}}})
+			t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: []document.Cell{{Text: names[i]}, {Text: "nothing was seen from inside", Rest: true}}})
 			continue
 		}
 		fs, _, _ := strings.Cut(in["root"], " ")
-		t.Row(words.Name(e.Env), namespaces(in), userMap(in), word("capabilities", in), word("seccomp-mode", in), word("no-new-privs", in),
+		t.Row(names[i], namespaces(in), userMap(in), word("capabilities", in), word("seccomp-mode", in), word("no-new-privs", in),
 			cmp.Or(words.Clean(fs), "?"), kernelOf(e, res.Run.Host.Kernel))
 	}
 	return t

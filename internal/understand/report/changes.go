@@ -154,8 +154,9 @@ func changeTable(cells []*compare.Change, gate bool) *document.Table {
 	}
 	u := words.UnitFor(cells[0].Metric.Unit, values)
 	t := &document.Table{Columns: document.Columns("environment")}
-	for _, ch := range cells {
-		t.Row(words.Name(ch.Name()))
+	names := words.Rows(lists.Map(cells, (*compare.Change).Name))
+	for i, ch := range cells {
+		t.Row(names[i])
 		if ch.Verdict == compare.Worse || ch.Lost {
 			t.Rows[len(t.Rows)-1].Tone = document.Warn
 		}

@@ -256,9 +256,10 @@ func boxTable(p *figure.Panel, u words.Unit) (*document.Table, []figureMarks) {
 	t := &document.Table{Columns: document.Columns("", "low", "quartile", "median", "quartile", "high", "n")}
 	document.Right(t.Columns[1:])
 	var marks []figureMarks
+	const room = 30
+	names := words.Apart(lists.Map(p.Boxes, func(b figure.Box) string { return words.Clean(b.Label) }), room, room)
 	for i := range p.Boxes {
-		b := &p.Boxes[i]
-		name := words.Cut(words.Clean(b.Label), 30)
+		b, name := &p.Boxes[i], names[i]
 		amount := func(v float64) string {
 			s := words.NumberOf(sample.Estimate{Value: v}, u.By, 4).Value
 			if b.Published {

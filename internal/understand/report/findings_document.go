@@ -197,9 +197,18 @@ func addPairTables(d *document.Document, pairs []analyze.ClaimPair) {
 	}
 	for _, t := range tables {
 		over, w := t.Width()-d.Width, t.Widths()
+		if over <= 0 || d.Medium != document.Text {
+			continue
+		}
+		var names []string // of both sides, which must not look alike
 		for _, r := range t.Rows {
-			for k := 0; k < 2 && over > 0 && d.Medium == document.Text; k++ {
-				r.Cells[k].Text = words.Cut(r.Cells[k].Text, max(12, w[k]-(over+1)/2))
+			names = append(names, r.Cells[0].Text, r.Cells[1].Text)
+		}
+		for k := range 2 {
+			room := max(12, w[k]-(over+1)/2)
+			short := words.Apart(names, room, room)
+			for i := range t.Rows {
+				t.Rows[i].Cells[k].Text = short[2*i+k]
 			}
 		}
 	}

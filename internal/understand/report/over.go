@@ -40,7 +40,7 @@ func overWanted(res *analyze.Result, opts Options) (overOf, error) {
 		return opts.Over == AnyParameter || s.Parameter == opts.Over
 	})
 	if len(o.sweeps) == 0 {
-		return o, fmt.Errorf("no numeric parameter %q with two levels: this run has %s", opts.Over, strings.Join(sweep.Parameters(all), ", "))
+		return o, &analyze.ChoiceError{What: "numeric parameter with two levels", Word: opts.Over, Known: sweep.Parameters(all)}
 	}
 	return o, nil
 }

@@ -57,8 +57,8 @@ func TestOverRefuses(t *testing.T) {
 		s    recordtest.Spec
 		over string
 	}{
-		`no numeric parameter "files" with two levels: this run has size`: {sizes(), "files"},
-		"none of its workloads has two levels":                            {values(), AnyParameter},
+		`no numeric parameter with two levels "files": there is size`: {sizes(), "files"},
+		"none of its workloads has two levels":                        {values(), AnyParameter},
 	} {
 		var b strings.Builder
 		if err := Write(&b, "text", result(t, c.s), Options{Over: c.over}); err == nil || !strings.Contains(err.Error(), want) {

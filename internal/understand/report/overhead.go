@@ -60,8 +60,9 @@ func overheadDocument(d *document.Document, o overheadOf, _ Options) {
 func overheadTable(o overheadOf) *document.Table {
 	t := &document.Table{Columns: document.Columns("environment", "failed"), Parts: true}
 	t.Columns[1].Right = true
-	for _, env := range o.Environments {
-		t.Row(words.Name(env), strconv.Itoa(failures(o.res, o.Overhead, env)))
+	names := words.Rows(o.Environments)
+	for i, env := range o.Environments {
+		t.Row(names[i], strconv.Itoa(failures(o.res, o.Overhead, env)))
 	}
 	add := func(title string, cells []analyze.OverheadCell) {
 		t.Column(document.Column{Title: title, Points: true}, overheadCells(cells))

@@ -43,8 +43,10 @@ func overview(res *analyze.Result, rankings []*ranking) (t *document.Table, base
 	for _, e := range res.Environments {
 		if e.Baseline == "" {
 			envs = append(envs, e.ID)
-			t.Columns = append(t.Columns, document.Column{Title: words.Name(e.ID), Right: true})
 		}
+	}
+	for _, title := range words.Rows(envs) {
+		t.Columns = append(t.Columns, document.Column{Title: title, Right: true})
 	}
 	for _, r := range first {
 		cells := []string{words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(r.table.Metric.Title) + arrow(r.table.Metric.Better), baselineMedian(res, r, baseline)}

@@ -37,6 +37,7 @@ func addPapers(d *document.Document, res *analyze.Result) {
 	for i := range res.Papers {
 		p := &res.Papers[i]
 		t, notes := paperTable(p, res.Run.Scale, d)
+		fitPaper(t, d)
 		d.Heading(2, paperTitle(p))
 		if len(t.Rows) > 0 {
 			d.Add(t)

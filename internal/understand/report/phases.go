@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -21,8 +22,8 @@ func ownMetrics(r *ranking, shown []*ranking) *document.Table { return mediansOf
 
 func mediansOf(r *ranking, shown []*ranking, ofEvents bool) *document.Table {
 	out := &document.Table{Columns: document.Columns("environment"), Parts: true}
-	for _, c := range r.cells() {
-		out.Row(words.Name(c.Env))
+	for _, name := range words.Rows(lists.Map(r.cells(), func(c *analyze.Cell) string { return c.Env })) {
+		out.Row(name)
 	}
 	for i := range r.work.Tables {
 		t := &r.work.Tables[i]

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
@@ -95,9 +96,10 @@ func (p page) plot(r *ranking) (*document.Table, *spread) {
 		return nil, nil
 	}
 	t := &document.Table{Columns: append(document.Columns(document.Pad(r.unit.Name, names, true)), cols...)}
+	short := words.Apart(lists.Map(r.order, words.Clean), names, names)
 	for i, c := range r.cells() {
 		if c.Median != nil {
-			t.Rows = append(t.Rows, document.Row{Cells: append(document.Cells(words.Cut(words.Clean(r.order[i]), names)), draw(c)...)})
+			t.Rows = append(t.Rows, document.Row{Cells: append(document.Cells(short[i]), draw(c)...)})
 		}
 	}
 	return t, d

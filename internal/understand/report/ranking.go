@@ -183,16 +183,14 @@ func (r *ranking) base(l layout) *document.Table {
 	if l.names > 0 && l.names < words.Width(t.Columns[1].Title) {
 		t.Columns[1].Title = "env"
 	}
-	for _, c := range r.cells() {
+	envs := lists.Map(r.cells(), func(c *analyze.Cell) string { return c.Env })
+	names := words.RowsOf(envs, cmp.Or(l.names, words.MaxName))
+	if l.names == 0 && l.whole {
+		names = lists.Map(envs, words.Clean)
+	}
+	for i, c := range r.cells() {
 		n := r.work.Count(c.Env)
-		name := words.Name(c.Env)
-		switch {
-		case l.names > 0:
-			name = words.Shorten(words.Clean(c.Env), l.names)
-		case l.whole:
-			name = words.Clean(c.Env)
-		}
-		cells := document.Cells(words.Letters(c.Group), name, strconv.Itoa(c.N), strconv.Itoa(n.Failed))
+		cells := document.Cells(words.Letters(c.Group), names[i], strconv.Itoa(c.N), strconv.Itoa(n.Failed))
 		if n.Failed > 0 {
 			cells[3].Tone = document.Warn
 		}
@@ -307,8 +305,10 @@ func (r *ranking) more(l layout) *document.Table {
 	for _, c := range r.cells() {
 		if c.Median != nil {
 			full.order = append(full.order, c.Env)
-			t.Row(words.Name(c.Env))
 		}
+	}
+	for _, name := range words.Rows(full.order) {
+		t.Row(name)
 	}
 	for _, b := range l.baselines() {
 		if b.d < interval && r.has(b.name) {

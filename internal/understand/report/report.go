@@ -12,11 +12,9 @@ package report
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
-	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 )
@@ -88,11 +86,11 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 		return papersFormats.Write(w, name, res, opts)
 	}
 	opts.Metric = metricNamed(res, opts.Metric)
-	if err := checkMetric(res, opts.Metric, "show"); err != nil {
+	if err := checkMetric(res, opts.Metric); err != nil {
 		return err
 	}
 	if opts.Sort != PlanOrder {
-		if err := checkMetric(res, opts.Sort, "sort by"); err != nil {
+		if err := checkMetric(res, opts.Sort); err != nil {
 			return err
 		}
 	}
@@ -119,7 +117,7 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 }
 
 // checkMetric refuses a metric that no workload of the run has.
-func checkMetric(res *analyze.Result, id, what string) error {
+func checkMetric(res *analyze.Result, id string) error {
 	if id == "" {
 		return nil
 	}
@@ -132,11 +130,7 @@ func checkMetric(res *analyze.Result, id, what string) error {
 			known = analyze.Also(known, t.Metric.ID)
 		}
 	}
-	err := fmt.Errorf("no metric %q to %s: this run has %s", id, what, strings.Join(known, ", "))
-	if near := yamlfile.Nearest(id, known); near != "" {
-		err = fmt.Errorf("%w; did you mean %s?", err, near)
-	}
-	return err
+	return &analyze.ChoiceError{What: "metric", Word: id, Known: known}
 }
 
 // metricNamed is the id of the metric that a word means: an id, or a title as it

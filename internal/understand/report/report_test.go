@@ -339,8 +339,8 @@ func TestWrongOptions(t *testing.T) {
 		want   string
 	}{
 		{"pdf", Options{}, "text, markdown, csv, json"},
-		{"text", Options{Metric: "latency"}, "this run has bootstrap, startup"},
-		{"text", Options{Sort: "latency"}, "sort by"},
+		{"text", Options{Metric: "latency"}, "there is bootstrap, startup"},
+		{"text", Options{Sort: "latency"}, `no metric "latency"`},
 	} {
 		if err := Write(&bytes.Buffer{}, c.format, res, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
@@ -217,8 +218,9 @@ func addWhatRan(d *document.Document, res *analyze.Result) {
 	}
 	d.Heading(2, "What ran")
 	names = min(names, d.Width/3)
-	for _, l := range lines {
-		d.Led(document.Pad(words.Cut(l[0], names), names, false)+"  ", l[1], document.Plain)
+	short := words.Apart(lists.Map(lines, func(l [2]string) string { return l[0] }), names, names)
+	for i, l := range lines {
+		d.Led(document.Pad(short[i], names, false)+"  ", l[1], document.Plain)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/verdict"
 	"plimsoll/internal/understand/words"
@@ -13,23 +14,36 @@ import (
 
 // known are the two engines that most readers know: where both were measured, how the
 // one stands against the other is said, each as users run it.
-var known = [2]struct{ engine, title string }{{"docker", "Docker"}, {"podman", "Podman"}}
+var known = [2]acquainted{{"docker", "Docker"}, {"podman", "Podman"}}
 
-// usual is the environment of an engine that is nearest to what its users type, docker
-// run, with nothing named; the first in the study of those that are as near, "" where
-// none has a value.
-func (s *screen) usual(a *verdict.Answer, engine string) string {
-	best, least := "", 0
+type acquainted struct{ engine, title string }
+
+// usual are the environments of both known engines that are nearest to what their users
+// type, docker run, with nothing named, and have the same work before them; the first in
+// the study of those that are as near, "" where no such two have a value.
+func (s *screen) usual(a *verdict.Answer) (of [len(known)]string) {
+	var all [len(known)][]*record.Environment
 	for i := range s.res.Environments {
 		e := &s.res.Environments[i]
-		if s.engine(e.ID) != engine || !slices.Contains(a.All, e.ID) {
-			continue
-		}
-		if n := len(s.departures(e)); best == "" || n < least {
-			best, least = e.ID, n
+		k := slices.IndexFunc(known[:], func(k acquainted) bool { return k.engine == s.engine(e.ID) })
+		if k >= 0 && slices.Contains(a.All, e.ID) {
+			all[k] = append(all[k], e)
 		}
 	}
-	return best
+	least := -1
+	for _, x := range all[0] {
+		for _, y := range all[1] {
+			if n := len(s.departures(x)) + len(s.departures(y)); sameWork(x, y) && (least < 0 || n < least) {
+				of, least = [len(known)]string{x.ID, y.ID}, n
+			}
+		}
+	}
+	return of
+}
+
+// sameWork: two start the same image, with what is in it, below the same limits.
+func sameWork(x, y *record.Environment) bool {
+	return !slices.ContainsFunc([]string{"image", "image-on", "cpu-limit", "memory-limit"}, func(f string) bool { return x.Levels[f] != y.Levels[f] })
 }
 
 // departures are the factors in which an environment is not what its engine does by
@@ -71,7 +85,8 @@ func (s *screen) typed(env string) string {
 // acquaintances are both known engines as users run them, the worse one and its title
 // first; "" where not both have a value.
 func (s *screen) acquaintances(a *verdict.Answer) (title, worse, better string) {
-	better, worse = s.usual(a, known[0].engine), s.usual(a, known[1].engine)
+	of := s.usual(a)
+	better, worse = of[0], of[1]
 	if better == "" || worse == "" {
 		return "", "", ""
 	}
@@ -181,9 +196,8 @@ func (s *screen) typedLegend(a *verdict.Answer) string {
 		return ""
 	}
 	var parts []string
-	for _, k := range known {
-		env := s.usual(a, k.engine)
-		if t := s.typed(env); t != words.Clean(env) && words.Clean(env) != k.engine {
+	for i, env := range s.usual(a) {
+		if t := s.typed(env); t != words.Clean(env) && words.Clean(env) != known[i].engine {
 			parts = append(parts, t+": "+words.Clean(env))
 		}
 	}
@@ -193,11 +207,13 @@ func (s *screen) typedLegend(a *verdict.Answer) string {
 // acquainted is the line of several workloads about both known engines.
 func (s *screen) acquainted(all []line) {
 	better, worse, open := 0, 0, 0
-	who := [2]string{}
+	var who [len(known)][]string
 	for _, l := range all {
 		title, w, b := s.acquaintances(l.Answer)
-		if title != "" && who[0] == "" {
-			who = [2]string{s.typed(s.usual(l.Answer, known[0].engine)), s.typed(s.usual(l.Answer, known[1].engine))}
+		if title != "" {
+			for i, env := range s.usual(l.Answer) {
+				who[i] = analyze.Also(who[i], s.typed(env))
+			}
 		}
 		switch {
 		case title == "":
@@ -224,5 +240,11 @@ func (s *screen) acquainted(all []line) {
 	if open > 0 {
 		parts = append(parts, fmt.Sprintf("%d cannot be told", open))
 	}
-	s.tells(known[0].title, who[0]+" against "+who[1]+": "+strings.Join(parts, ", "), document.Plain)
+	name := func(i int) string {
+		if len(who[i]) > 1 { // each workload has its own
+			return "the nearest to " + known[i].engine + " run"
+		}
+		return who[i][0]
+	}
+	s.tells(known[0].title, name(0)+" against "+name(1)+": "+strings.Join(parts, ", "), document.Plain)
 }

@@ -90,6 +90,32 @@ func TestScreenComparesWhatUsersType(t *testing.T) {
 	}
 }
 
+// Those that start other images, or run below other limits, do other work: they are not
+// held against each other, however near they are to what users type.
+func TestScreenComparesTheSameWork(t *testing.T) {
+	for _, factor := range []string{"image", "memory-limit"} {
+		c := typedRun(true)
+		for i := range c.Envs {
+			switch e := &c.Envs[i]; e.ID {
+			case "podman/rootful", "docker/usual":
+				e.Levels[factor] = "of " + e.ID
+			default:
+				e.Levels[factor] = "both"
+			}
+		}
+		text := strings.Join(strings.Fields(screenAt(t, screenResult(t, c), 160)), " ")
+		if strings.Contains(text, "docker/usual (") || !strings.Contains(text, "Docker docker/cli 20") {
+			t.Errorf("%s:\n%s", factor, text)
+		}
+		for i := range c.Envs {
+			c.Envs[i].Levels[factor] = "of " + c.Envs[i].ID
+		}
+		if text := screenAt(t, screenResult(t, c), 160); strings.Contains(text, "  Docker  ") || strings.Contains(text, "  Podman  ") {
+			t.Errorf("%s:\n%s", factor, text)
+		}
+	}
+}
+
 // On a narrow screen too both have their runtimes and their values, before what speaks
 // against the first; those that lack nothing are said to have no network, where the two
 // above have one.

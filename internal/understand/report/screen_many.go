@@ -61,11 +61,10 @@ func (s *screen) many() {
 	}
 	names = min(names, max(10, s.Width/3))
 	room := max(10, (s.Width-names-3*document.Between-8)/2)
-	for _, l := range shown {
-		cells := document.Cells(words.Shorten(words.Clean(l.Work.ID), names), s.short(&l, l.All[0], room), "", "")
-		if l.worst != l.All[0] {
-			cells[2].Text = s.short(&l, l.worst, room)
-		}
+	titles := words.Apart(lists.Map(shown, func(l line) string { return words.Clean(l.Work.ID) }), names, names)
+	for i, l := range shown {
+		best, worst := s.short(&l, room)
+		cells := document.Cells(titles[i], best, worst, "")
 		if l.by.Value > 0 && l.worst != l.All[0] {
 			if cells[3].Text = words.Factor(l.by.Value); !l.apart {
 				cells[3].Tail = "~"
@@ -100,17 +99,13 @@ func (s *screen) overall() []line {
 func (s *screen) largest(l *line) {
 	text := ""
 	for _, most := range []int{0, 30, 22, 16, 12} {
-		name := func(id string) string {
-			if id = words.Clean(id); most > 0 {
-				id = words.Shorten(id, most)
-			}
-			return id
-		}
+		work, two := words.Clean(l.Work.ID), []string{words.Clean(l.worst), words.Clean(l.All[0])}
 		said := worded[0]
 		if most > 0 {
+			work, two = words.Shorten(work, most), words.Apart(two, most, most)
 			said = wording{interval: most > 16, than: true}
 		}
-		text = fmt.Sprintf("%s: %s %s", name(l.Work.ID), name(l.worst), said.worse(l.Table.Metric, l.by, name(l.All[0])))
+		text = fmt.Sprintf("%s: %s %s", work, two[0], said.worse(l.Table.Metric, l.by, two[1]))
 		if words.Width(text) <= s.room() {
 			break
 		}
@@ -170,9 +165,22 @@ func (s *screen) winners(all []line) {
 	s.says("Best", text, document.Head)
 }
 
-// short is an environment with its median, in so many characters.
-func (s *screen) short(l *line, env string, room int) string {
-	full := s.with(l.Answer, env, false)
-	value := strings.TrimPrefix(full, words.Clean(env))
-	return words.Shorten(words.Clean(env), max(4, room-words.Width(value))) + value
+// short are the best and the worst environment with their medians, each in so many
+// characters; the worst is "" where it is the best.
+func (s *screen) short(l *line, room int) (best, worst string) {
+	names, values := []string{words.Clean(l.All[0]), words.Clean(l.worst)}, []string{"", ""}
+	short := slices.Clone(names)
+	least := room
+	for i, env := range []string{l.All[0], l.worst} {
+		values[i] = strings.TrimPrefix(s.with(l.Answer, env, false), names[i])
+		has := max(4, room-words.Width(values[i]))
+		short[i], least = words.Shorten(names[i], has), min(least, has)
+	}
+	switch {
+	case l.worst == l.All[0]:
+		return short[0] + values[0], ""
+	case short[0] == short[1]:
+		short = words.Apart(names, least, least)
+	}
+	return short[0] + values[0], short[1] + values[1]
 }

@@ -238,7 +238,7 @@ func TestMetricByTitle(t *testing.T) {
 		t.Error(got)
 	}
 	var b strings.Builder
-	if err := Write(&b, "text", res, Options{Metric: "startpu"}); err == nil || !strings.Contains(err.Error(), "did you mean startup?") {
+	if err := Write(&b, "text", res, Options{Metric: "startpu"}); err == nil || !strings.Contains(err.Error(), `no metric "startpu": there is bootstrap`) {
 		t.Error(err)
 	}
 }

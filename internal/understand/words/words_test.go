@@ -2,6 +2,7 @@ package words
 
 import (
 	"plimsoll/internal/record"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,27 @@ func TestFactor(t *testing.T) {
 	for v, want := range map[float64]string{652.4: "652", 9.96: "10", 3.64: "3.6", 1.843: "1.84", 1: "1.00", 0.281: "0.28", 0.0125: "0.013"} {
 		if got := Factor(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
+
+// TestApart: names that differ in a level still do when they are short, and others are as
+// Shorten has them.
+func TestApart(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		names, want []string
+	}{
+		{15, []string{"docker/runc/overlay2/api", "docker/runc/vfs/api"}, []string{"docker…overlay2", "docker…vfs/api"}},
+		{13, []string{"docker/runc/overlay2/api", "docker/runc/vfs/api"}, []string{"dock…overlay2", "docker…vfs…"}},
+		{26, []string{"sqlite-write/own/size-11.9MB", "sqlite-write/volume/size-11.9MB", "echo"}, []string{"sqlite-write/own…", "sqlite-write/volume…", "echo"}},
+		{32, []string{"podman/crun/overlay/network-none/rootful/busybox", "podman/crun/overlay/network-none/rootless/busybox", "podman/crun/overlay/network-none/rootless/debian"}, []string{"podman/crun…rootful/busybox", "podman/crun…rootless/busybox", Shorten("podman/crun/overlay/network-none/rootless/debian", 32)}},
+		{13, []string{"podman/crun/overlay/rootful", "docker/runc/vfs/api"}, []string{Shorten("podman/crun/overlay/rootful", 13), Shorten("docker/runc/vfs/api", 13)}},
+		{9, []string{"docker/runc/vfs/api", "docker/runc/vfs/api"}, []string{Shorten("docker/runc/vfs/api", 9), Shorten("docker/runc/vfs/api", 9)}},
+		{60, []string{"docker/runc/vfs/api", "docker/runc/overlay2/api"}, []string{"docker/runc/vfs/api", "docker/runc/overlay2/api"}},
+	} {
+		if got := Apart(c.names, c.n, c.n); !slices.Equal(got, c.want) {
+			t.Errorf("%q in %d: %q, not %q", c.names, c.n, got, c.want)
 		}
 	}
 }

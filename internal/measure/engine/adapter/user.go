@@ -57,7 +57,7 @@ func Identity(kit *engine.Kit, spec engine.Spec) (*engine.User, error) {
 func RootlessLevels(kit *engine.Kit) []engine.Level {
 	no, yes := engine.Level{Name: "no", Usable: kit.Root}, engine.Level{Name: "yes", Usable: kit.User != nil}
 	if !no.Usable {
-		no.Reason, no.Fix = "needs root", "sudo plimsoll run"
+		no.Reason, no.Fix = "needs root", "sudo plimsoll …"
 	}
 	if !yes.Usable {
 		yes.Reason = cmp.Or(kit.NoUser, "there is no ordinary user")

@@ -111,7 +111,7 @@ func (*Engine) detect(ctx context.Context, kit *engine.Kit) (engine.Detection, i
 	d.Levels[engine.Rootless] = rootlessLevels(kit, in.setuid)
 	if !kit.Root {
 		none := &d.Levels[engine.Network][1]
-		none.Usable, none.Reason, none.Fix = false, "apptainer lets only root choose a network", "sudo plimsoll run"
+		none.Usable, none.Reason, none.Fix = false, "apptainer lets only root choose a network", "sudo plimsoll …"
 	}
 	d.Usable = d.Levels[engine.Rootless][0].Usable || d.Levels[engine.Rootless][1].Usable
 	if !d.Usable {

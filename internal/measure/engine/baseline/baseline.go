@@ -162,7 +162,7 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 func nothing() error { return nil }
 
 // needRoot is why a baseline that needs root can't be had.
-const needRoot = "sudo plimsoll run"
+const needRoot = "sudo plimsoll …"
 
 // onOverlay says whether a directory lies on an overlay, whose upper layer
 // can't be on another one.

@@ -125,7 +125,7 @@ func find(ctx context.Context, kit *engine.Kit) (*client, *versions, error) {
 		return nil, nil, &engine.Error{Class: record.Unavailable, Text: "nerdctl is not installed", Fix: fix}
 	}
 	if !kit.Root {
-		return nil, nil, &engine.Error{Class: record.Unavailable, Text: "nerdctl needs root to reach containerd", Fix: "sudo plimsoll run"}
+		return nil, nil, &engine.Error{Class: record.Unavailable, Text: "nerdctl needs root to reach containerd", Fix: "sudo plimsoll …"}
 	}
 	var tried []string
 	for _, socket := range sockets(kit) {

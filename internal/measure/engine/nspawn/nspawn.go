@@ -67,7 +67,7 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return d
 	}
 	if !kit.Root {
-		d.Reason, d.Fix = "systemd-nspawn needs root", "sudo plimsoll run"
+		d.Reason, d.Fix = "systemd-nspawn needs root", "sudo plimsoll …"
 		return d
 	}
 	if len(hierarchies()) == 0 {

@@ -172,7 +172,7 @@ func (e *Engine) find(_ context.Context, kit *engine.Kit, p program) (string, en
 	case err != nil:
 		l.Reason, l.Fix = p.name+" is not installed", p.fix
 	case !kit.Root:
-		l.Reason, l.Fix = "a bare runtime without root is not supported; rootless containers are measured with podman", "sudo plimsoll run"
+		l.Reason, l.Fix = "a bare runtime without root is not supported; rootless containers are measured with podman", "sudo plimsoll …"
 	default:
 		if p.usable != nil {
 			l.Reason, l.Fix = p.usable()

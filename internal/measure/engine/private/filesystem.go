@@ -67,7 +67,7 @@ func CanMake(kit *engine.Kit, fs string) *engine.Error {
 	case !ok:
 		return no("", "no file system %s is made on loop devices", fs)
 	case !kit.Root:
-		return no("sudo plimsoll run", "a file system on a loop device needs root")
+		return no("sudo plimsoll …", "a file system on a loop device needs root")
 	case !KernelHas(fs):
 		return no(engine.Modprobe(fs), "the kernel has no %s", fs)
 	}

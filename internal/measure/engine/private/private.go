@@ -51,7 +51,7 @@ func Root(kit *engine.Kit) *engine.Error {
 	if kit.Root {
 		return nil
 	}
-	return &engine.Error{Class: record.Unavailable, Text: "a private daemon needs root", Fix: "sudo plimsoll run"}
+	return &engine.Error{Class: record.Unavailable, Text: "a private daemon needs root", Fix: "sudo plimsoll …"}
 }
 
 // ownFolder makes Kit.Dir/private/NAME, which is ours whoever runs the daemon:

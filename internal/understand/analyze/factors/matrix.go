@@ -62,6 +62,9 @@ func newMatrix(r *analyze.Result, works []*analyze.Workload, metric string, engi
 	}
 	for _, e := range engines {
 		if !slices.Contains(known, e) {
+			if len(known) == 0 {
+				return nil, fmt.Errorf("no engine %q in run %s: it has baselines alone, which have no factors", e, r.Run.ID)
+			}
 			return nil, fmt.Errorf("no engine %q in run %s: it has %s", e, r.Run.ID, strings.Join(analyze.Distinct(known), ", "))
 		}
 	}

@@ -258,6 +258,25 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// An engine that is here in none of the environments that a test means is named with the
+// level that none of them has, whatever another test of the claim found of it.
+func TestWithoutTheLevel(t *testing.T) {
+	on := func(image string) record.ClaimTest {
+		return record.ClaimTest{Of: of("engine", "docker", "image", image), To: of("engine", "podman", "image", image), Workload: choice("hello"), Metric: "startup", Ratio: below(2)}
+	}
+	f := finding(t, claimRun(base, 0.02, nil), on("alpine"), on("fedora"))
+	if f.Verdict != analyze.ClaimSupported || !f.Partly || len(f.Pairs) != 1 {
+		t.Errorf("%s, %v, %d pairs", f.Verdict, f.Partly, len(f.Pairs))
+	}
+	for _, engine := range []string{"docker", "podman"} {
+		if !slices.ContainsFunc(f.Without, func(l analyze.ClaimLack) bool {
+			return l.What == engine && l.Reason == "none of its environments has the image fedora"
+		}) {
+			t.Errorf("%s: %+v", engine, f.Without)
+		}
+	}
+}
+
 // What is known by now to differ from the paper makes no other claim of it.
 func TestSameClaim(t *testing.T) {
 	claim := record.Claim{ID: "t/1", Says: "It is so."}

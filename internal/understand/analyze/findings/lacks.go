@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,13 +48,14 @@ func took(pairs []pair, engine string) bool {
 // it is here at all.
 func whyNotHere(runs []*analyze.Result, t *record.ClaimTest, engine string) (reason string, here bool) {
 	reason = notRun(runs)
+	other := unlike(runs, t, engine)
 	for _, r := range runs {
 		for i := range r.Environments {
 			e := &r.Environments[i]
 			if e.Engine != engine {
 				continue
 			}
-			reason, here = "none of its environments is one that the claim means", true
+			reason, here = other, true
 			if !matchesEnv(t.Of, e) && (t.To == nil || !matchesEnv(t.To, e)) {
 				continue
 			}
@@ -64,6 +66,25 @@ func whyNotHere(runs []*analyze.Result, t *record.ClaimTest, engine string) (rea
 		}
 	}
 	return reason, here
+}
+
+// unlike says how the environments of an engine differ from those that a test means: by
+// the first factor of which none has a level that is meant.
+func unlike(runs []*analyze.Result, t *record.ClaimTest, engine string) string {
+	sel := t.Of
+	if !slices.Contains(sel[analyze.ClaimEngine], engine) && t.To != nil {
+		sel = t.To
+	}
+	for _, factor := range slices.Sorted(maps.Keys(sel)) {
+		one := map[string][]string{analyze.ClaimEngine: {engine}, factor: sel[factor]}
+		there := slices.ContainsFunc(runs, func(r *analyze.Result) bool {
+			return slices.ContainsFunc(r.Environments, func(e record.Environment) bool { return matchesEnv(one, &e) })
+		})
+		if factor != analyze.ClaimEngine && !there {
+			return fmt.Sprintf("none of its environments has the %s %s", factor, strings.Join(sel[factor], " or "))
+		}
+	}
+	return "none of its environments is one that the claim means"
 }
 
 func notRun(runs []*analyze.Result) string {

@@ -94,11 +94,15 @@ func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []
 		return nil, nil, &RefusedError{"the gate is refused: BASE and NEW were not measured alike (" + strings.Join(bars, "; ") + ")",
 			"measure BASE again; --unlike gates anyway"}
 	}
-	used := make([]bool, len(t.Rules))
+	used, yardsticks := make([]bool, len(t.Rules)), 0
 	for i := range c.Cells {
 		ch := &c.Cells[i]
 		limit := t.limit(ch, used)
-		if limit > 0 && ch.Base != nil && !onlyYardstick(c, ch) {
+		switch {
+		case limit <= 0 || ch.Base == nil:
+		case onlyYardstick(c, ch):
+			yardsticks++
+		default:
 			gated, limits = append(gated, ch), append(limits, limit)
 		}
 	}
@@ -108,7 +112,11 @@ func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []
 				"plimsoll compare without a gate lists environments, workloads and metrics; a metric that only sampling gives must be named"}
 		}
 	}
-	if len(gated) == 0 {
+	switch {
+	case len(gated) == 0 && yardsticks > 0:
+		return nil, nil, &RefusedError{"the gate is refused: all that the two have in common are baselines, which show how fast the machine was and are not gated",
+			"measure an engine beside them"}
+	case len(gated) == 0:
 		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so it would always pass", "give --fail-above, or rules that match"}
 	}
 	return gated, limits, underNoise(c, gated, limits, t.Noise)

@@ -30,7 +30,7 @@ func TestCanGate(t *testing.T) {
 		{"more blocks", func(r *record.Run) { r.Protocol.Blocks = 40 }, ok, ""},
 		{"another workload", func(r *record.Run) { r.Workloads[0].ID = "other" }, ok, "in common"},
 		{"no baseline", func(r *record.Run) { r.Environments = r.Environments[2:] }, ok, "no baseline"},
-		{"only the yardstick", func(r *record.Run) { r.Environments = r.Environments[:1] }, Thresholds{FailAbove: 0.05, Rules: []Rule{{Environment: "crun", Ignore: true}, {Environment: "runc", Ignore: true}, {Environment: "podman", Ignore: true}}}, "no cell has a threshold"},
+		{"only the yardstick", func(r *record.Run) { r.Environments = r.Environments[:1] }, Thresholds{FailAbove: 0.05, Rules: []Rule{{Environment: "crun", Ignore: true}, {Environment: "runc", Ignore: true}, {Environment: "podman", Ignore: true}}}, "are baselines"},
 		{"no threshold", func(*record.Run) {}, Thresholds{}, "no cell has a threshold"},
 		{"a rule for nothing", func(*record.Run) {}, Thresholds{FailAbove: 0.05, Rules: []Rule{{Where: "x:1:1", Metric: "nothing", FailAbove: 0.1}}}, "matches no cell"},
 		{"noise", func(r *record.Run) { r.Noise = []record.Noise{{From: record.NoiseSelfTest, Relative: 0.2}} }, ok, "noise floor"},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/understand/analyze"
@@ -26,13 +27,22 @@ func checksOf(res *analyze.Result) (agree, bad []string) {
 			case !ok:
 				bad = append(bad, words.Clean(w.ID)+": "+title)
 			case n == 1:
-				agree = append(agree, fmt.Sprintf("%s: %s in one environment", title, words.Amount(c.Median.Value, t.Metric.Unit)))
+				agree = append(agree, fmt.Sprintf("%s: %s in one environment", title, proof(c.Median.Value, t.Metric.Unit)))
 			default:
-				agree = append(agree, fmt.Sprintf("%s: %s in all %s", title, words.Amount(c.Median.Value, t.Metric.Unit), words.Plural(n, "environment")))
+				agree = append(agree, fmt.Sprintf("%s: %s in all %s", title, proof(c.Median.Value, t.Metric.Unit), words.Plural(n, "environment")))
 			}
 		}
 	}
 	return agree, bad
+}
+
+// proof is a number that proves the work: a count has no unit, and no decimals that it
+// has not.
+func proof(v float64, unit string) string {
+	if unit == "count" {
+		return strconv.FormatFloat(v, 'g', 12, 64)
+	}
+	return words.Amount(v, unit)
 }
 
 // addChecks says in a line whether the same work was done. What agrees has no table:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/common/lists"
@@ -103,9 +104,15 @@ func baselineMedian(res *analyze.Result, r *ranking, baseline string) string {
 	return "n/a"
 }
 
-// amountOf is a median in the unit of its ranking.
+// amountOf is a median in the unit of its ranking, with four digits that count.
 func amountOf(c *analyze.Cell, r *ranking) string {
-	return strings.TrimSpace(fmt.Sprintf("%.4g %s", c.Median.Value/r.unit.By, r.unit.Name))
+	return strings.TrimSpace(fourDigits(c.Median.Value/r.unit.By) + " " + r.unit.Name)
+}
+
+// fourDigits has no exponent: a rate of 17260 is read, one of 1.726e+04 is not.
+func fourDigits(v float64) string {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) // it was a number
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // corrected is the verdict of the heat map, which is corrected over all of its

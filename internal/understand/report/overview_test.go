@@ -47,6 +47,15 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// Large numbers have no exponent, and small ones no digits that they don't have.
+func TestFourDigits(t *testing.T) {
+	for want, v := range map[string]float64{"17260": 17263.4, "1502000": 1.5019e6, "0.6872": 0.687213, "308.9": 308.91, "254": 254, "0": 0} {
+		if got := fourDigits(v); got != want {
+			t.Errorf("%v: %s, not %s", v, got, want)
+		}
+	}
+}
+
 // What a comparison came to is marked in each table that has it.
 func TestMarks(t *testing.T) {
 	e := sample.Estimate{Value: 1.02, Lo: new(1.01), Hi: new(1.03)}

@@ -61,7 +61,8 @@ func (s *screen) many() {
 	}
 	names = min(names, max(10, s.Width/3))
 	room := max(10, (s.Width-names-3*document.Between-8)/2)
-	titles := words.Apart(lists.Map(shown, func(l line) string { return words.Clean(l.Work.ID) }), names, names)
+	whole := lists.Map(shown, func(l line) string { return words.Clean(l.Work.ID) })
+	titles := words.Apart(whole, names, names)
 	for i, l := range shown {
 		best, worst := s.short(&l, room)
 		cells := document.Cells(titles[i], best, worst, "")
@@ -75,6 +76,12 @@ func (s *screen) many() {
 			row.Tone = document.Dim
 		}
 		t.Rows = append(t.Rows, row)
+	}
+	if over := t.Width() - s.Width; over > 0 { // long numbers: a name gives way, no factor does
+		names = max(10, names-over)
+		for i, title := range words.Apart(whole, names, names) {
+			t.Rows[i].Cells[0].Text = title
+		}
 	}
 	s.Add(t)
 	s.others(all, len(shown))

@@ -344,6 +344,18 @@ func TestAbbreviatesForOneName(t *testing.T) {
 	}
 }
 
+// A count that proves the work is said as one counts.
+func TestProof(t *testing.T) {
+	for want, v := range map[string]float64{"0": 0, "3": 3, "20000": 20000, "12345678": 12345678} {
+		if got := proof(v, "count"); got != want {
+			t.Errorf("%v is %s", v, got)
+		}
+	}
+	if got := proof(1<<20, "bytes"); got != "1.00 MiB" {
+		t.Error(got)
+	}
+}
+
 // A check that agrees has a line in every format for people, and no ranking; one that
 // does not is a failure.
 func TestChecksHaveALine(t *testing.T) {

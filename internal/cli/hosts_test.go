@@ -30,6 +30,7 @@ func TestHosts(t *testing.T) {
 		{[]string{"report", folder, "--format", "csv", "--metric", "startup"}, 0, "workload,metric,unit|hello,startup,ns,crun,native,node1|everywhere"},
 		{[]string{"report", folder, "--against", "crun", "--metric", "startup"}, 0, "runc / crun"},
 		{[]string{"report", folder, "--against", "crum"}, 2, `did you mean "crun"?`},
+		{[]string{"report", dirs[0], "--against", "crun"}, 2, "--against is for runs of several hosts|plimsoll compare "},
 		{[]string{"report", folder, "--metric", "nothing"}, 2, `metric "nothing"`},
 		{[]string{"report", fewDirs[0], fewDirs[1], "--each"}, 0, "!on 2 hosts|crun"},
 		{[]string{"report", dirs[0], others[0]}, 1, "is of fleet and|only runs of one study|--each"},

@@ -100,6 +100,9 @@ below that hosts are shown one by one. --each prints the runs one after the othe
 					return hostsReport(w, c, runs, &f)
 				}
 			}
+			if f.against != "" {
+				return withHint(fail(Usage, "--against is for runs of several hosts that are read together"), "plimsoll compare %s --env %s --env NAME holds two environments of one run against each other", dirs[0], f.against)
+			}
 			if isPicture(f.format) {
 				return drawReport(w, dirs, f)
 			}

@@ -90,6 +90,14 @@ func (f *floorFlags) study() (string, error) {
 	if len(names) == 0 {
 		names = kernelMechanisms()
 	}
+	for _, n := range f.together {
+		if n < 1 || n > 64 {
+			return "", fail(Usage, "--at-once is %d: expected 1 to 64", n)
+		}
+	}
+	if f.rounds < 1 {
+		return "", fail(Usage, "--rounds is %d: it must be at least 1", f.rounds)
+	}
 	known := kernelMechanisms()
 	for _, name := range names {
 		if !slices.Contains(known, name) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -20,12 +21,16 @@ func studyName(args []string) string {
 	return args[0]
 }
 
-// outputDir chooses where the record goes.
+// outputDir chooses where the record goes, and refuses what can't be a directory before
+// anybody waits for a turn.
 func outputDir(dir, name string) (string, error) {
 	if dir == "" {
 		base := filepath.Base(name)
 		base = base[:len(base)-len(filepath.Ext(base))]
 		dir = fmt.Sprintf("plimsoll-run-%s-%s", time.Now().Format("20060102-150405"), base)
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", fail(Usage, "%s is a file: choose a new or empty directory for the record", dir)
 	}
 	return filepath.Abs(dir)
 }

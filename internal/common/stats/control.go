@@ -161,8 +161,7 @@ func (l *learner) weights(fold int) []float64 {
 			}
 			d[i] = math.Abs(v)
 		}
-		slices.Sort(d)
-		return d[min(len(d)-1, int(l.share*float64(len(d))))]
+		return nth(d, min(len(d)-1, int(l.share*float64(len(d)))))
 	}
 	best := l.grid[0] // none
 	if len(dy) == 0 {

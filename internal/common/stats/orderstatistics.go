@@ -132,10 +132,7 @@ func EffectiveSize(blocks [][]float64, x, level float64) int {
 		squares += d * d
 	}
 	effect := squares * float64(groups) / float64(groups-1) / (float64(n) * p * (1 - p))
-	t := func(nu int) float64 {
-		return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(nu)}.Quantile((1 + level) / 2)
-	}
-	uncertain := t(groups-1) / t(n-1)
+	uncertain := studentQuantile((1+level)/2, groups-1) / studentQuantile((1+level)/2, n-1)
 	size := float64(n) / (effect * uncertain * uncertain)
 	return int(math.Round(min(max(size, float64(groups)), float64(n))))
 }

@@ -23,15 +23,14 @@ func HodgesLehmann(d []float64) float64 {
 	if len(d) == 0 {
 		return math.NaN()
 	}
-	return pseudoMedian(Sorted(d))
+	return pseudoMedian(averages(Sorted(d)))
 }
 
-func pseudoMedian(sorted []float64) float64 {
-	m := len(sorted) * (len(sorted) + 1) / 2
+func pseudoMedian(m int, at func(k int) float64) float64 {
 	if m%2 == 1 {
-		return walsh(sorted, m/2+1)
+		return at(m/2 + 1)
 	}
-	return (walsh(sorted, m/2) + walsh(sorted, m/2+1)) / 2
+	return (at(m/2) + at(m/2+1)) / 2
 }
 
 // HodgesLehmannInterval is the interval for the pseudo-median: the Walsh
@@ -49,14 +48,13 @@ func PseudoMedian(d []float64, level float64) (float64, Interval, bool) {
 	if n == 0 {
 		return math.NaN(), Interval{}, false
 	}
-	s := Sorted(d)
-	center := pseudoMedian(s)
+	m, at := averages(Sorted(d))
+	center := pseudoMedian(m, at)
 	k := signedRankDepth(n, (1-level)/2)
 	if k < 1 {
 		return center, Interval{}, false
 	}
-	m := n * (n + 1) / 2
-	return center, Interval{Lo: walsh(s, k), Hi: walsh(s, m+1-k)}, true
+	return center, Interval{Lo: at(k), Hi: at(m + 1 - k)}, true
 }
 
 // signedRankDepth is the largest k with P(T ≤ k−1) ≤ tail; 0 where there is none.
@@ -122,9 +120,30 @@ func subsetSums(ranks []int) []float64 {
 	return p
 }
 
+// fewAverages is how many Walsh averages are sorted, once for all that is asked of
+// them, rather than sought one by one: those of 15 values.
+const fewAverages = 128
+
+// averages says how many Walsh averages sorted values have, and gives the k-th
+// smallest (from 1).
+func averages(sorted []float64) (m int, at func(k int) float64) {
+	n := len(sorted)
+	if m = n * (n + 1) / 2; m > fewAverages {
+		return m, func(k int) float64 { return walsh(sorted, k) }
+	}
+	all := make([]float64, 0, m)
+	for i, a := range sorted {
+		for _, b := range sorted[i:] {
+			all = append(all, average(a, b))
+		}
+	}
+	slices.Sort(all)
+	return m, func(k int) float64 { return all[k-1] }
+}
+
 // walsh is the k-th smallest (from 1) Walsh average of sorted values. It
 // narrows an interval by counting, so that it needs no memory for n²
-// averages; once few are left in it, it sorts those. The result is exact.
+// averages; once few are left in it, it looks among those. The result is exact.
 func walsh(sorted []float64, k int) float64 {
 	n := len(sorted)
 	// The answer is in (lo, hi], and below counts what is at most lo.
@@ -166,8 +185,7 @@ func walsh(sorted []float64, k int) float64 {
 			rest = append(rest, average(sorted[i], sorted[j]))
 		}
 	}
-	slices.Sort(rest)
-	return rest[k-below-1]
+	return nth(rest, k-below-1)
 }
 
 // walshBits is the same by bisection over the representable numbers: at most

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -18,10 +19,23 @@ func TInterval(d []float64, level float64) (mean float64, i Interval, ok bool) {
 	if n < 2 {
 		return mean, Interval{}, false
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - (1-level)/2)
-	h := t * sd / math.Sqrt(n)
+	h := studentQuantile(1-(1-level)/2, len(d)-1) * sd / math.Sqrt(n)
 	return mean, Interval{Lo: mean - h, Hi: mean + h}, true
 }
+
+// studentQuantile is Student's. It is sought by iteration, and most cells of a table have
+// the same number of values, so what was found is kept.
+func studentQuantile(p float64, nu int) float64 {
+	key := [2]float64{p, float64(nu)}
+	if q, ok := knownStudentQuantiles.Load(key); ok {
+		return q.(float64)
+	}
+	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(nu)}.Quantile(p)
+	knownStudentQuantiles.Store(key, q)
+	return q
+}
+
+var knownStudentQuantiles sync.Map // of as many entries as there are numbers of values
 
 // TMoments are the mean of d, its standard error and the degrees of freedom.
 func TMoments(d []float64) (mean, se, nu float64) {
@@ -69,8 +83,7 @@ func PooledInterval(x, y []float64, level float64) (difference float64, i Interv
 	if n > 1 {
 		squares += (n - 1) * vy
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m + n - 2}.Quantile(1 - (1-level)/2)
-	h := t * math.Sqrt(squares/(m+n-2)*(1/m+1/n))
+	h := studentQuantile(1-(1-level)/2, len(x)+len(y)-2) * math.Sqrt(squares/(m+n-2)*(1/m+1/n))
 	return mx - my, Interval{Lo: mx - my - h, Hi: mx - my + h}, true
 }
 

@@ -39,8 +39,30 @@ func TestWalsh(t *testing.T) {
 				if got := walsh(x, k); got != all[k-1] {
 					t.Fatalf("n %d, kind %d: the %d-th of %d is %v, want %v", n, kind, k, len(all), got, all[k-1])
 				}
+				if m, at := averages(x); m != len(all) || at(k) != all[k-1] {
+					t.Fatalf("of all, n %d, kind %d: the %d-th of %d is %v, want %v", n, kind, k, len(all), at(k), all[k-1])
+				}
 				if got := walshBits(x, k); got != all[k-1] {
 					t.Fatalf("by bits, n %d, kind %d: the %d-th of %d is %v, want %v", n, kind, k, len(all), got, all[k-1])
+				}
+			}
+		}
+	}
+}
+
+// TestNth compares it with sorting.
+func TestNth(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{1, 2, 3, 10, 100} {
+		for kind := range 4 {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = []float64{r.NormFloat64(), float64(r.IntN(3)), float64(i), float64(-i)}[kind]
+			}
+			sorted := Sorted(x)
+			for k := range x {
+				if got := nth(slices.Clone(x), k); got != sorted[k] {
+					t.Fatalf("n %d, kind %d: %v is the one behind %d, want %v", n, kind, got, k, sorted[k])
 				}
 			}
 		}

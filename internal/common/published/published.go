@@ -104,10 +104,10 @@ const NoVariant = "none"
 func Find(q Query) []Value {
 	is := func(want, have string) bool { return want == "" || want == have }
 	var out []Value
-	all := of(q.Source)
+	all := of(q.Source, q.Table)
 	for i := range all {
 		v := &all[i]
-		if is(q.Table, v.Table) && is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
+		if is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
 			is(q.Workload, v.Workload) && is(q.Metric, v.Metric) && (is(q.Variant, v.Variant) || q.Variant == NoVariant && v.Variant == "") {
 			out = append(out, *v)
 		}
@@ -115,31 +115,34 @@ func Find(q Query) []Value {
 	return out
 }
 
-// of lists what a study published, in tables and as a data set; "" means all. Each
-// claim and each row of a report asks for some, so that the lists are kept.
-func of(source string) []Value {
-	switch source {
-	case "":
-		return everything()
-	case everarts2020:
-		return withData()
+// of lists what a study published, in a table or in all; "" means any. Each claim and
+// each row of a report asks for some, so that the lists are kept.
+func of(source, table string) []Value {
+	from := tables
+	if source == "" || source == everarts2020 {
+		from = withData
 	}
-	return tables()[source]
+	return from()[[2]string{source, table}]
 }
 
 const everarts2020 = "everarts2020"
 
+// The lists by source and table, without the published data set, which is summed up for
+// who asks for it alone, and with it.
 var (
-	everything = sync.OnceValue(func() []Value { return slices.Concat(values(), everartsValues()) })
-	withData   = sync.OnceValue(func() []Value { return slices.Concat(tables()[everarts2020], everartsValues()) })
-	tables     = sync.OnceValue(func() map[string][]Value {
-		out := map[string][]Value{}
-		for _, v := range values() {
-			out[v.Source] = append(out[v.Source], v)
-		}
-		return out
-	})
+	tables   = sync.OnceValue(func() map[[2]string][]Value { return listed(values()) })
+	withData = sync.OnceValue(func() map[[2]string][]Value { return listed(slices.Concat(values(), everartsValues())) })
 )
+
+func listed(all []Value) map[[2]string][]Value {
+	out := map[[2]string][]Value{}
+	for _, v := range all {
+		for _, key := range [][2]string{{}, {v.Source}, {v.Source, v.Table}, {"", v.Table}} {
+			out[key] = append(out[key], v)
+		}
+	}
+	return out
+}
 
 // Of lists the values that a claim or a table names.
 func Of(v record.PublishedValue) []Value {

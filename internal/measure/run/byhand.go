@@ -26,13 +26,13 @@ import (
 // daemons, and of processes, mounts, cgroups and links those that lie in the
 // run's folder or that its ledger names. Entries of the ledger that no engine
 // holds are struck out when they are gone. marks are what the ledger named
-// before any engine was asked.
-func removeByHand(ctx context.Context, kit *engine.Kit, marks host.Marks) (removed []string, kept []engine.Kept, err error) {
+// before any engine was asked. now is how the machine was found.
+func removeByHand(ctx context.Context, kit *engine.Kit, marks host.Marks) (removed []string, kept []engine.Kept, now *host.Census, err error) {
 	removed, err = private.Sweep(ctx, kit.RunID, kit.Dir)
 	errs := []error{err}
-	now, err := host.Machine{}.Census(ctx)
+	now, err = host.Machine{}.Census(ctx)
 	if err != nil {
-		return removed, nil, errors.Join(append(errs, err)...)
+		return removed, nil, nil, errors.Join(append(errs, err)...)
 	}
 	items := now.Since(&host.Census{}).Ours(marks)
 	do := func(it host.Item, err error) {
@@ -69,7 +69,7 @@ func removeByHand(ctx context.Context, kit *engine.Kit, marks host.Marks) (remov
 			kept = append(kept, engine.Kept{Thing: t, Why: err.Error()})
 		}
 	}
-	return removed, kept, errors.Join(errs...)
+	return removed, kept, now, errors.Join(errs...)
 }
 
 // finish takes away what the census can't, and says of the rest whether it is

@@ -197,7 +197,7 @@ test-vm: $(SUM) ## what needs another kernel's control groups, in a small virtua
 # linkers and tests live too shortly here to collect garbage often.
 UNIT := -trimpath -vet=off -short -p 4 -timeout 5m
 
-unit: export GOGC := 400
+unit: export GOGC := 1600
 unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
 	@$(MAKE) --no-print-directory -k -j2 unit-race unit-rest
 

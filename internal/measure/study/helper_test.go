@@ -3,8 +3,11 @@ package study
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,12 +57,20 @@ func lives(typical map[string]time.Duration) Times {
 
 // market is what there really is, as the command line offers it: by the file from which
 // the half that is built everywhere knows the engines. A test of the command line holds it
-// to what they say, and these tests are linked without them.
+// to what they say, and these tests are linked without them. Each test has one of its own.
 func market() *Catalogue {
-	c := &Catalogue{}
+	c := offered()
+	c.Engines, c.Workloads = slices.Clone(c.Engines), slices.Clone(c.Workloads)
+	for i := range c.Engines {
+		c.Engines[i].Levels = maps.Clone(c.Engines[i].Levels)
+	}
+	return &c
+}
+
+var offered = sync.OnceValue(func() (c Catalogue) {
 	text, err := os.ReadFile("../portable/catalogue.json")
 	if err == nil {
-		err = json.Unmarshal(text, c)
+		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
 		panic(err)
@@ -68,7 +79,7 @@ func market() *Catalogue {
 		c.Workloads = append(c.Workloads, WorkloadInfo{Name: x.Name, Title: x.Title, Parameters: x.Parameters, Numbers: numbers(x), Small: x.Small, NeedsDetached: x.Detached, NeedsStore: x.Pulls(), Metrics: x.Metrics, Commands: x.Commands()})
 	}
 	return c
-}
+})
 
 func numbers(x workloads.Workload) map[string]Numbers {
 	out := map[string]Numbers{}

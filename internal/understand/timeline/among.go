@@ -79,9 +79,12 @@ func (w *walk) among(us company, last int, from, to int64, above []waiter, follo
 		parts = append(parts, part{from: begin, to: answer.at, own: own, by: answer.from})
 		to, last = begin, own
 	}
-	// A company that is idle all the time is told something only later: it waited for that.
-	if len(parts) == 1 && !follow && c.Threads[c.busiest(us.ours, last, from, to)].ran(from, to) < (to-from)/10 {
-		parts[0].by = c.later(us, to)
+	// A company that is idle all the time, or from an answer on, is told something only later:
+	// it waited for that.
+	if !follow && len(parts) > 0 {
+		if end := &parts[0]; end.by == 0 && c.idles(us, end.own, end.from, end.to) {
+			end.by = c.later(us, end.to)
+		}
 	}
 	for _, p := range slices.Backward(parts) {
 		switch {
@@ -94,6 +97,12 @@ func (w *walk) among(us company, last int, from, to int64, above []waiter, follo
 			w.plain(c.busiest(us.ours, p.own, p.from, p.to), p.from, p.to, above)
 		}
 	}
+}
+
+// idles says whether of a company hardly anybody ran between two instants.
+func (c *Course) idles(us company, or int, from, to int64) bool {
+	t := c.Threads[c.busiest(us.ours, or, from, to)]
+	return t != nil && t.ran(from, to) < (to-from)/10
 }
 
 // later is who tells a company something next, unless it asks for something before; 0

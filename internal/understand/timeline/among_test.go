@@ -43,6 +43,30 @@ func handedOn(t *testing.T, heard string) {
 	}
 }
 
+// TestIdleFromAnAnswerOn: a daemon's thread hears of its helper, and waits for it again. A
+// timer wakes another of its threads meanwhile, which then takes the work over. From the
+// first answer on the daemon was idle: what it waited for is the helper.
+func TestIdleFromAnAnswerOn(t *testing.T) {
+	s := newTale(1000, 1, 1, 2, 3, 5)
+	s.Threads[2].Process = 2 // threads 2 and 3 are the daemon's
+	s.Frames[0] = "do_epoll_wait"
+	s.waits(3, -100, 1, 1, 50, 60)
+	s.waits(5, -90, 2, 3, 70, 75)
+	s.waits(2, -80, 1, 5, 100, 105) // the first answer
+	s.waits(2, 110, 1, 5, 790, 795) // the second
+	s.waits(3, 80, 1, 0, 600, 605)  // the timer
+	s.waits(3, 610, 4, 2, 800, 805)
+	s.waits(1, 60, 4, 3, 900, 910)
+	s.Events = append(s.Events,
+		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 3, CPU: 3},
+		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 5, CPU: 5},
+		record.TraceEvent{At: 950, Kind: record.TraceSwitch, Thread: 2, CPU: 2})
+	tree := Read(&s.Trace).Tree()
+	if text := outline(tree); strings.Contains(text, "waits for one of") || !strings.Contains(text, "t5 520\n") {
+		t.Error(text)
+	}
+}
+
 // TestTakenOver: where a thread that is not its process's first executes a program, the
 // way leads on under the first one's number, and before that to the one that did.
 func TestTakenOver(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 // and ablate says that they tell the same.
 func TestDelaysAgree(t *testing.T) {
 	kit := delayed(t)
-	agree := func(t *testing.T, mechanism string, like World, e engine.Engine, log string, asked ...string) {
+	// At least so much of what was put in has to be found by both.
+	agree := func(t *testing.T, mechanism string, least float64, like World, e engine.Engine, log string, asked ...string) {
 		t.Helper()
 		quietly(t, func() string {
 			x := takenApart(t, like, e, slices.Concat(asked, []string{"--explain"}, expedited(t))...)
@@ -34,7 +35,7 @@ func TestDelaysAgree(t *testing.T) {
 			truth := paused(t, log) * 1e9
 			said := fmt.Sprintf("%.2f ms in %s: it costs %s, and %.2f ms are gone from the way, %.2f ms else (%s)",
 				truth/1e6, mechanism, ms(s.Alone), float64(s.Observed.Gone)/1e6, float64(s.Observed.Else)/1e6, s.Observed.Verdict)
-			if float64(s.Observed.Gone) < truth*9/10 || s.Alone.Value < truth*9/10 || s.Observed.Verdict != ablation.Same && s.Observed.Verdict != ablation.Elsewhere {
+			if float64(s.Observed.Gone) < least*truth || s.Alone.Value < least*truth || s.Observed.Verdict != ablation.Same && s.Observed.Verdict != ablation.Elsewhere {
 				return fmt.Sprintf("%s: %+v", said, s.Observed)
 			}
 			t.Log(said)
@@ -43,7 +44,7 @@ func TestDelaysAgree(t *testing.T) {
 	}
 	t.Run("masked-paths", func(t *testing.T) {
 		slow, log := hidingSlowly(t, 0.02)
-		agree(t, "masked-paths", hereAsItIs, slow, log, slowlyHidden(20)...)
+		agree(t, "masked-paths", 0.9, hereAsItIs, slow, log, slowlyHidden(20)...)
 	})
 	t.Run("network", func(t *testing.T) {
 		if d := containerd.New().Detect(t.Context(), kit); !d.Usable {
@@ -51,10 +52,11 @@ func TestDelaysAgree(t *testing.T) {
 		}
 		var log string
 		slow := otherHostLocal(t, func(dir, path string) { _, log = pausing(t, dir, "host-local", slowAdd, path, 0.02) })
-		agree(t, "network", slow, containerd.New(), log, "containerd", "--mechanism", "network", "--blocks", "20")
+		agree(t, "network", 0.9, slow, containerd.New(), log, "containerd", "--mechanism", "network", "--blocks", "20")
 	})
 	t.Run("log-file", func(t *testing.T) {
 		slow, log := otherConmon(t, fmt.Sprintf("PAUSES=%.0f", readyAfter))
-		agree(t, "log-file", slow, podman.New(), log, "podman", "network=none", "--mechanism", "log-file", "--blocks", "20")
+		// Podman moves the monitor into a control group while that one pauses.
+		agree(t, "log-file", 0.7, slow, podman.New(), log, "podman", "network=none", "--mechanism", "log-file", "--blocks", "20")
 	})
 }

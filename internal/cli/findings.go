@@ -17,8 +17,9 @@ import (
 // findingsFlags are whose claims are tested, and how that is printed.
 type findingsFlags struct {
 	printing
-	study, features, claim string
-	hosts                  hostFlags
+	study, features string
+	claims          []string
+	hosts           hostFlags
 }
 
 func findingsCommand(w World) *cobra.Command {
@@ -34,6 +35,7 @@ one of them. Runs of several hosts, or a folder of them, are judged host by host
 which of them a claim holds.`,
 		Example: `  plimsoll findings plimsoll-run-1
   plimsoll findings plimsoll-run-1 --claim 6a
+  plimsoll findings plimsoll-run-1 --claim 6a,6b,6c
   plimsoll findings part-1 part-2 --study baresi2024
   plimsoll findings results/
   plimsoll findings plimsoll-run-1 --study ./my-claims.yaml --format json`,
@@ -58,7 +60,7 @@ which of them a claim holds.`,
 	fl := c.Flags()
 	fl.StringVar(&f.study, "study", "", "test the claims of this study, or of a file of claims, instead of those that the runs carry")
 	fl.StringVar(&f.features, "features", "", "a feature table from plimsoll features (default: features.json in a DIR)")
-	fl.StringVar(&f.claim, "claim", "", "only this claim, with all of its pairs")
+	fl.StringSliceVar(&f.claims, "claim", nil, "only these claims, such as 6a or baresi2024/6a,9b; one alone with all of its pairs")
 	f.hosts.addBy(c)
 	completes(c, "study", completeStudies)
 	completes(c, "claim", fromRuns(claimsOfRun))
@@ -92,7 +94,17 @@ func (f *findingsFlags) judge(w World, dirs []string) (*analyze.Findings, error)
 	}
 	found := findings.Judge(runs, claims, features)
 	found.Remarks = append(remarks, found.Remarks...)
-	return found, nil
+	if len(f.claims) == 0 {
+		return found, nil
+	}
+	found.Claims, err = lists.Try(f.claims, func(id string) (analyze.Finding, error) {
+		c, err := found.Claim(id)
+		if err != nil {
+			return analyze.Finding{}, chosen(err)
+		}
+		return *c, nil
+	})
+	return found, err
 }
 
 // onHosts judges each host by its own runs, and says where claims hold.
@@ -106,21 +118,18 @@ func (f *findingsFlags) onHosts(w World, all []hostRuns) error {
 		if err != nil {
 			return err
 		}
-		if f.claim != "" {
-			c, err := one.Claim(f.claim)
-			if err != nil {
-				return chosen(err)
-			}
-			one.Claims = []analyze.Finding{*c}
-		}
 		found = append(found, hosts.HostFindings{Label: h.label, Findings: one})
 	}
 	return tell(w, &f.printing, report.HostClaims, hosts.ClaimsOf(found))
 }
 
 func (f *findingsFlags) print(w World, found *analyze.Findings) error {
+	one := ""
+	if len(f.claims) == 1 {
+		one = f.claims[0]
+	}
 	err := f.show(w, func(out io.Writer, o report.Options) error {
-		return report.WriteFindings(out, f.format, found, f.claim, o)
+		return report.WriteFindings(out, f.format, found, one, o)
 	})
 	if err != nil {
 		return chosen(err)

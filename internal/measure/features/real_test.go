@@ -2,8 +2,10 @@ package features
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/common/require"
@@ -179,6 +181,26 @@ func TestBrokenVerify(t *testing.T) {
 	}
 	if c := got.Cell("archives", "apptainer"); c.Value != record.FeatureYes {
 		t.Errorf("archives: %s (%s)", c.Value, c.Why)
+	}
+}
+
+// A rootless daemon that has ended leaves its socket: the row is untried, and
+// nothing is in the ledger for a daemon to take out again.
+func TestRootlessDaemonEnded(t *testing.T) {
+	kit := engineHere(t, "docker")
+	if kit.User == nil {
+		t.Skipf("there is no ordinary user: %s", kit.NoUser)
+	}
+	user := *kit.User
+	user.RuntimeDir = t.TempDir()
+	kit.User = &user
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(user.RuntimeDir, "docker.sock")})
+	require.NoError(t, err)
+	l.SetUnlinkOnClose(false)
+	require.NoError(t, l.Close())
+	got := try1(t, Options{Kit: kit, Engines: []string{"docker"}, Features: []string{"rootless"}})
+	if c := got.Cell("rootless", "docker"); c.Value != record.FeatureUntried || !strings.Contains(c.Why, "no Docker daemon answers at "+user.RuntimeDir) {
+		t.Errorf("%s (%s)", c.Value, c.Why)
 	}
 }
 

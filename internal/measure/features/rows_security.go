@@ -155,6 +155,11 @@ func rootlessDocker(t *try) {
 	cmd := func(args ...string) []string {
 		return append([]string{"docker", "--host", "unix://" + socket}, args...)
 	}
+	// One that ended leaves its socket. Nothing of ours can be there, so nothing is
+	// entered that only an answer could strike out.
+	if s := t.run(cmd("version", "--format", "{{.Server.Version}}")...); s.status != 0 {
+		t.untried("no Docker daemon answers at %s: %s", socket, t.plain(s))
+	}
 	tag, name := t.b.enterAt("unix://"+socket, engine.KindImage, t.b.tag("rootless")), t.b.enterAt("unix://"+socket, engine.KindContainer, t.b.unique())
 	t.clean(cmd("rmi", tag))
 	t.must(cmd("load", "--quiet", "--input", t.plainSample().dockerArchive(t, tag))...)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 )
@@ -63,9 +64,25 @@ func Judge(runs []*analyze.Result, claims []record.Claim, features *record.Featu
 		}
 	}
 	for i := range claims {
-		out.Claims = append(out.Claims, judgeClaim(runs, &claims[i], features))
+		out.Claims = append(out.Claims, judgeClaim(meant(runs, &claims[i]), &claims[i], features))
 	}
 	return out
+}
+
+// meant are the runs that count for a claim. One that was made for other claims of
+// its study (run --claim) may have pairs of this one too, in as many blocks as
+// those needed: where a run was made for it, these count for nothing.
+func meant(runs []*analyze.Result, c *record.Claim) []*analyze.Result {
+	has := func(r *analyze.Result) bool {
+		return slices.ContainsFunc(r.Claims, func(x record.Claim) bool { return x.ID == c.ID })
+	}
+	if !slices.ContainsFunc(runs, has) {
+		return runs
+	}
+	of, _, _ := strings.Cut(c.ID, "/")
+	return lists.Filter(runs, func(r *analyze.Result) bool {
+		return has(r) || !slices.ContainsFunc(r.Claims, func(x record.Claim) bool { return strings.HasPrefix(x.ID, of+"/") })
+	})
 }
 
 func judgeClaim(runs []*analyze.Result, c *record.Claim, features *record.Features) analyze.Finding {

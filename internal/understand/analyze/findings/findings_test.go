@@ -334,6 +334,35 @@ func TestSeveralRuns(t *testing.T) {
 	}
 }
 
+// A run that was made for other claims of the study says nothing of this one,
+// though it is newer and has its pairs; one that carries no claims does.
+func TestMadeForOthers(t *testing.T) {
+	test := record.ClaimTest{Of: of("engine", "docker"), Workload: choice("hello"), Metric: "startup", Value: below(2e8)}
+	one, other, elsewhere := record.Claim{ID: "t/1", Tests: []record.ClaimTest{test}}, record.Claim{ID: "t/2"}, record.Claim{ID: "u/1"}
+	var runs []*analyze.Result
+	for i, v := range []truths{base, with(truths{"docker startup": 4e8})} {
+		res, err := evaluate.Run(claimRun(v, 0.02, nil).Open(t), evaluate.Options{})
+		require.NoError(t, err)
+		res.Run.ID, res.Run.Started = fmt.Sprint("run", i), res.Run.Started.Add(time.Duration(i)*time.Hour)
+		runs = append(runs, res)
+	}
+	for _, c := range []struct {
+		older, newer []record.Claim
+		want         analyze.ClaimVerdict
+	}{
+		{[]record.Claim{one, other}, []record.Claim{other}, analyze.ClaimSupported},
+		{[]record.Claim{one, other}, []record.Claim{one}, analyze.ClaimContradicted},
+		{[]record.Claim{one, other}, nil, analyze.ClaimContradicted},
+		{[]record.Claim{one, other}, []record.Claim{elsewhere}, analyze.ClaimContradicted},
+		{nil, []record.Claim{other}, analyze.ClaimContradicted}, // named by --study
+	} {
+		runs[0].Claims, runs[1].Claims = c.older, c.newer
+		if f := findings.Judge(runs, []record.Claim{one}, nil).Claims[0]; f.Verdict != c.want {
+			t.Errorf("%v, %v: %s (%s)", c.older, c.newer, f.Verdict, f.Reason)
+		}
+	}
+}
+
 // A claim of many pairs is not contradicted by chance: of a hundred true claims
 // of 15 pairs each at the edge of their range, few are.
 func TestHolmOverPairs(t *testing.T) {

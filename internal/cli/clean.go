@@ -95,7 +95,7 @@ func printCleaned(w World, c *run.Cleaned) {
 		fmt.Fprintln(w.Stdout, "left on:", harmless.Text(l))
 	}
 	for _, name := range c.Claims {
-		fmt.Fprintf(w.Stdout, "left %s alone: a run may be beginning there, on another host or in another container; clean removes it when it is a day old\n", harmless.Text(name))
+		fmt.Fprintf(w.Stdout, "left %s alone: a run may be beginning there, on another host or in another container; plimsoll clean removes it when it is a day old\n", harmless.Text(name))
 	}
 	switch {
 	case len(c.Runs) > 0:

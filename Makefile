@@ -198,6 +198,7 @@ test-vm: $(SUM) ## what needs another kernel's control groups, in a small virtua
 UNIT := -trimpath -vet=off -short -p 4 -timeout 5m
 
 unit: export GOGC := 1600
+unit: export GOMEMLIMIT := 768MiB
 unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
 	@$(MAKE) --no-print-directory -k -j2 unit-race unit-rest
 

@@ -131,7 +131,7 @@ func (s *setting) noStudy(name string, err error) error {
 		return withHint(err, "%s is a runtime: plimsoll run --engine oci measures those that are here", name)
 	}
 	if _, unknown := workload.Find(name); unknown == nil {
-		return withHint(err, "%s is a workload: a study of yours names it, and plimsoll workloads %s --try docker tries it", name, name)
+		return withHint(err, "%s is a workload: a study of yours names it, and plimsoll workloads %s --try ENGINE tries it", name, name)
 	}
 	return withHint(err, "plimsoll studies lists the bundled studies")
 }

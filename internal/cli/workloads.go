@@ -33,7 +33,7 @@ trial, and are not a measurement.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(try.engines) == 0 && (cmd.Flags().Changed("set") || cmd.Flags().Changed("full")):
-				return withHint(fail(Usage, "--set and --full are for --try, and no engine is named to try it in"), "plimsoll workloads WORKLOAD --try docker --set NAME=LEVEL")
+				return withHint(fail(Usage, "--set and --full are for --try, and no engine is named to try it in"), "plimsoll workloads WORKLOAD --try ENGINE --set NAME=LEVEL")
 			case len(args) == 0 && len(try.engines) > 0:
 				return fail(Usage, "--try needs the name of a workload or the path of its file")
 			case len(args) == 0:

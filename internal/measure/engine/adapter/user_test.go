@@ -25,9 +25,7 @@ func ofRoot(t *testing.T) (kit *engine.Kit, user *engine.User, ours, theirs stri
 		t.Skip("only root works in other users' directories")
 	}
 	top := t.TempDir()
-	for dir := top; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		require.NoError(t, os.Chmod(dir, 0o755))
-	}
+	require.Reachable(t, top)
 	ours, theirs = filepath.Join(top, "ours"), filepath.Join(top, "theirs")
 	err := errors.Join(os.Mkdir(ours, 0o755), os.Mkdir(theirs, 0o755), os.Chown(theirs, stranger, stranger))
 	require.NoError(t, err)

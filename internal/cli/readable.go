@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"plimsoll/internal/understand/words"
@@ -30,7 +31,7 @@ type asciiWriter struct {
 }
 
 func (a *asciiWriter) Write(p []byte) (int, error) {
-	b := append(a.rest, p...)
+	b := slices.Concat(a.rest, p)
 	whole := len(b)
 	for i := max(0, whole-utf8.UTFMax+1); i < whole; i++ {
 		if utf8.RuneStart(b[i]) && !utf8.FullRune(b[i:]) {

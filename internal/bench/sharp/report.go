@@ -34,7 +34,7 @@ type Answer struct {
 	Needs      []Need    `json:"needs"`
 }
 
-// answer judges a stretch.
+// Answer judges a stretch.
 func (s *Stretch) Answer(lengths []time.Duration, tries int) (*Answer, error) {
 	if short := s.fits(); short > 0 && !slices.Contains(lengths, short) {
 		lengths = append([]time.Duration{short}, lengths...)

@@ -17,7 +17,7 @@ import (
 
 const usage = `usage: manual man DIR               a man page for each command
        manual completions DIR       completions for bash, zsh, fish and PowerShell
-Stamped by VERSION and SOURCE_DATE_EPOCH.`
+stamped by VERSION and SOURCE_DATE_EPOCH`
 
 func main() {
 	if err := write(os.Args[1:]); err != nil {

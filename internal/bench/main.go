@@ -47,5 +47,5 @@ func bench(what string) error {
 }
 
 func sharpness(ctx context.Context, args ...string) error {
-	return sharp.Bench(ctx, measured.Measure, args...)
+	return sharp.Bench(ctx, measured.Engines(), measured.Measure, args...)
 }

@@ -88,6 +88,13 @@ type ObservedStep struct {
 	Anyhow bool `json:"anyhow,omitempty"`
 }
 
+// Gone says whether a step is on the way with a mechanism and hardly without it, or the
+// other way about: less than a tenth of its time is left on one of the two sides.
+func (s ObservedStep) Gone() bool {
+	const hardly = 0.1
+	return !s.Anyhow && float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
+}
+
 // Of is what it says of a mechanism, nil where that was not followed.
 func (t *Timeline) Of(mechanism string) *Observed {
 	i := slices.IndexFunc(t.Mechanisms, func(o Observed) bool { return o.Mechanism == mechanism })

@@ -29,10 +29,11 @@ type options struct {
 	check    int
 }
 
-func parse(args []string, stderr io.Writer) (o options, err error) {
+// parse reads the options; engines are those whose program can be replaced by a slower one.
+func parse(args, engines []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench sharp", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	engines := f.String("engines", "crun", "which, of "+strings.Join(Engines, ","))
+	asked := f.String("engines", "crun", "which, of "+strings.Join(engines, ","))
 	f.StringVar(&o.tuned, "tuned", "yes", "the machine's state: yes, no or both, one after the other")
 	f.Float64Var(&o.minutes, "minutes", 10, "for each engine in each state, opening and all")
 	f.IntVar(&o.runs, "runs", 6, "into how many runs these are divided: from six on, four earlier ones tell how they scatter")
@@ -47,7 +48,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
-	o.engines, o.changes = strings.Split(*engines, ","), []float64{0, 0}
+	o.engines, o.changes = strings.Split(*asked, ","), []float64{0, 0}
 	for _, c := range strings.Split(*changes, ",") {
 		x, err := strconv.ParseFloat(c, 64)
 		if err != nil || x <= 0 {
@@ -74,8 +75,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // Bench measures, judges and prints.
-func Bench(ctx context.Context, measure Measure, args ...string) error {
-	o, err := parse(args, os.Stderr)
+func Bench(ctx context.Context, engines []string, measure Measure, args ...string) error {
+	o, err := parse(args, engines, os.Stderr)
 	if err != nil {
 		return err
 	}

@@ -117,11 +117,11 @@ func TestEnds(t *testing.T) {
 // TestOptions: what can't be meant is refused.
 func TestOptions(t *testing.T) {
 	for _, args := range [][]string{{"-tuned", "perhaps"}, {"-changes", "0"}, {"-after", "soon"}, {"-minutes", "0"}, {"crun"}, {"-none"}} {
-		if _, err := parse(args, io.Discard); err == nil {
+		if _, err := parse(args, nil, io.Discard); err == nil {
 			t.Errorf("%v passed", args)
 		}
 	}
-	o, err := parse([]string{"-engines", "runc,docker", "-changes", "2"}, io.Discard)
+	o, err := parse([]string{"-engines", "runc,docker", "-changes", "2"}, nil, io.Discard)
 	if err != nil || len(o.engines) != 2 || len(o.changes) != 3 || o.changes[2] != 0.02 {
 		t.Errorf("%+v, %v", o, err)
 	}

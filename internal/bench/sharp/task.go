@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// Engines are those whose program can be replaced by one that is slower.
-var Engines = []string{"runc", "crun", "podman", "docker"}
-
 // Task is what is measured.
 type Task struct {
 	Engine   string
@@ -24,7 +21,8 @@ type Task struct {
 	Say    func(string, ...any)
 }
 
-// Measure measures an engine as asked; see the package measured.
+// Measure measures an engine as asked; see the package measured, which also says which
+// engines there are.
 type Measure func(context.Context, Task) (*Stretch, error)
 
 // Metric is the one that is gated.

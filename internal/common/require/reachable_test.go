@@ -26,14 +26,16 @@ func TestReachable(t *testing.T) {
 		NoError(t, err)
 		return info.Mode() & (os.ModePerm | os.ModeSticky)
 	}
-	for _, spelt := range []string{tmp, tmp + "/", tmp + "//"} {
-		t.Setenv("TMPDIR", spelt)
+	for _, set := range [][2]string{{"TMPDIR", tmp}, {"TMPDIR", tmp + "/"}, {"TMPDIR", tmp + "//"}, {"GOTMPDIR", tmp}} {
+		t.Setenv("TMPDIR", "/")
+		t.Setenv("GOTMPDIR", "")
+		t.Setenv(set[0], set[1])
 		for _, d := range []string{deep, filepath.Dir(deep)} {
 			NoError(t, os.Chmod(d, 0o700))
 		}
 		Reachable(t, deep)
 		if mode(deep) != 0o755 || mode(filepath.Dir(deep)) != 0o755 || mode(tmp) != 0o777|os.ModeSticky {
-			t.Errorf("with TMPDIR=%s: %v %v %v", spelt, mode(deep), mode(filepath.Dir(deep)), mode(tmp))
+			t.Errorf("with %s: %v %v %v", set, mode(deep), mode(filepath.Dir(deep)), mode(tmp))
 		}
 		for _, d := range []string{beside, tmp, top} {
 			n, done := &noted{}, make(chan struct{})

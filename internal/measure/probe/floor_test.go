@@ -189,7 +189,7 @@ func TestFloorWithoutRoot(t *testing.T) {
 	needRoot(t) // to become somebody else; TestFloorIsolates covers who is nobody already
 	l, path := startLauncher(t, Options{})
 	dir := t.TempDir()
-	open(t, dir)
+	require.Reachable(t, dir)
 	require.NoError(t, os.Chmod(dir, 0o777))
 	c := sh(t, `set -e; cd `+dir+`; mkdir l u w m; cp `+path+` l/`+FileName+`
 exec `+path+` floor --user --net $PWD/l $PWD/u $PWD/w $PWD/m -- /`+FileName+` payload w --report`)

@@ -59,14 +59,6 @@ func run(t testing.TB, l *Launcher, job Job) *JobResult {
 	return res
 }
 
-// open lets other users enter a directory of t.TempDir.
-func open(t testing.TB, dir string) {
-	t.Helper()
-	for _, d := range []string{filepath.Dir(dir), dir} {
-		require.NoError(t, os.Chmod(d, 0o755))
-	}
-}
-
 func needRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {

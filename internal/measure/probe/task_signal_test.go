@@ -157,7 +157,7 @@ func TestTaskWithoutProc(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
 	root := t.TempDir()
-	open(t, root)
+	require.Reachable(t, root)
 	b, err := os.ReadFile(probePath(t))
 	require.NoError(t, err)
 	// No child may be forked meanwhile that would hold it open for writing.

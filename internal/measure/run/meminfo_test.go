@@ -39,7 +39,8 @@ func TestMeminfo(t *testing.T) {
 	}
 	require.NoError(t, os.Rename(mine+"-kept", mine))
 	// Where nobody is let at the lists, the rest is read all the same.
-	require.NoError(t, errors.Join(os.Chmod(filepath.Join(root, "proc", "zoneinfo"), 0), os.Chmod(filepath.Dir(root), 0o755), os.Chmod(root, 0o755)))
+	require.Reachable(t, root)
+	require.NoError(t, os.Chmod(filepath.Join(root, "proc", "zoneinfo"), 0))
 	const nobody = 65534
 	err = thread.As(nobody, nobody, nil, func() (err error) { m, err = readMeminfo(d); return err })
 	if err != nil || m.Free != 1<<10 || m.Available != 700000<<10 {

@@ -85,11 +85,8 @@ func (l *switchLog) sleeping() asm.Instructions {
 		asm.FnTaskPtRegs.Call(),
 		asm.LoadMem(asm.R1, asm.R0, l.kernel.ip, asm.DWord),
 		asm.StoreMem(asm.R7, userAt, asm.R1, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R0, l.kernel.segment, asm.Half),
-		asm.JNE.Imm(asm.R1, code64, "stack"),
-		asm.LoadMem(asm.R1, asm.R0, l.kernel.call, asm.DWord),
-		asm.StoreMem(asm.R7, callAt, asm.R1, asm.Word),
 	}
+	all = append(all, l.calling("stack")...)
 	for _, c := range slices.Sorted(maps.Keys(waitsIn)) {
 		all = append(all, asm.JEq.Imm(asm.R1, int32(c), "awake")) //nolint:gosec // a system call's number
 	}
@@ -108,18 +105,25 @@ func (l *switchLog) sleeping() asm.Instructions {
 // inside writes the system call that the thread which has the processor is in. The kernel's
 // own threads have none, nor has one that was interrupted outside of any.
 func (l *switchLog) inside() asm.Instructions {
-	return asm.Instructions{
+	all := asm.Instructions{
 		asm.FnGetCurrentTaskBtf.Call(),
 		asm.LoadMem(asm.R1, asm.R0, l.kernel.flags, asm.Word),
 		asm.And.Imm(asm.R1, kernelThread),
 		asm.JNE.Imm(asm.R1, 0, "outside"),
 		asm.Mov.Reg(asm.R1, asm.R0),
 		asm.FnTaskPtRegs.Call(),
+	}
+	return append(append(all, l.calling("outside")...), asm.Mov.Imm(asm.R0, 0).WithSymbol("outside"))
+}
+
+// calling writes the system call by a thread's registers (in R0). For a program that is
+// none of 64 bits it goes on at a place instead.
+func (l *switchLog) calling(otherwise string) asm.Instructions {
+	return asm.Instructions{
 		asm.LoadMem(asm.R1, asm.R0, l.kernel.segment, asm.Half),
-		asm.JNE.Imm(asm.R1, code64, "outside"),
+		asm.JNE.Imm(asm.R1, code64, otherwise),
 		asm.LoadMem(asm.R1, asm.R0, l.kernel.call, asm.DWord),
 		asm.StoreMem(asm.R7, callAt, asm.R1, asm.Word),
-		asm.Mov.Imm(asm.R0, 0).WithSymbol("outside"),
 	}
 }
 

@@ -27,9 +27,6 @@ type Observed struct {
 	Steps []record.ObservedStep `json:"steps,omitempty"`
 }
 
-// hardly is the part of its time below which a step counts as gone.
-const hardly = 0.1
-
 // Observe reads a comparison as one of a mechanism.
 func Observe(c *Comparison) Observed {
 	o := Observed{With: c.Tree.A, Without: c.Tree.B}
@@ -72,8 +69,8 @@ func Observe(c *Comparison) Observed {
 	walk(c.Tree, "")
 	for _, x := range all {
 		less := x.With - x.Without
-		x.Anyhow = x.Anyhow && !gone(x.of)
-		if !x.Anyhow && gone(&x.ObservedStep) {
+		x.Anyhow = x.Anyhow && !x.of.Gone()
+		if x.Gone() {
 			o.Gone += less
 		} else {
 			o.Else += less
@@ -91,11 +88,6 @@ func Observe(c *Comparison) Observed {
 		o.Steps = append(o.Steps, x.ObservedStep)
 	}
 	return o
-}
-
-// gone says whether hardly anything is left of it on one of the two sides.
-func gone(s *record.ObservedStep) bool {
-	return float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
 }
 
 // anyhow says whether a program that stays does something with a mechanism and without: it

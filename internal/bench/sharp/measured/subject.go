@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/docker"
@@ -32,6 +33,9 @@ var subjects = []subject{
 	{"podman", "podman", "client: cli, network: none, rootless: no", replacing(podman.New, "podman")},
 	{"docker", "docker", "client: cli, network: none", replacing(docker.New, "docker")},
 }
+
+// Engines names them.
+func Engines() []string { return lists.Map(subjects, func(s subject) string { return s.name }) }
 
 // verb is the argument by which a start is told from other calls.
 const verb = "run"

@@ -1,13 +1,13 @@
 package enginetest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -35,9 +35,8 @@ func Ranks(t *testing.T, kit *engine.Kit, env engine.Environment, shared bool) {
 	t.Helper()
 	out := t.TempDir()
 	// The launcher may be an ordinary user's.
-	if err := errors.Join(os.Chmod(filepath.Dir(out), 0o755), os.Chmod(out, 0o777)); err != nil { //nolint:gosec // as said
-		t.Fatal(err)
-	}
+	require.Reachable(t, out)
+	require.NoError(t, os.Chmod(out, 0o777)) //nolint:gosec // as said
 	ranks := RanksOf(out)
 	ranks.Shared = shared
 	res, err := env.(engine.Parallel).RunRanks(t.Context(), ranks, RanksTask(kit))

@@ -35,16 +35,6 @@ func (a *Agreement) Followed() int { return a.Same + a.Elsewhere + a.Scattered +
 // Apart is the share of a cost by which the timeline may differ from it.
 const Apart = 0.2
 
-// gone says whether a step is on the way with a mechanism and hardly without it, or the
-// other way about.
-func gone(s record.ObservedStep) bool {
-	return !s.Anyhow && float64(min(s.With, s.Without)) < hardly*float64(max(s.With, s.Without))
-}
-
-// hardly is the part of its time below which a step counts as gone, as for the timeline's
-// own sums.
-const hardly = 0.1
-
 // Verdict is how the timeline and the taking away go together.
 type Verdict string
 
@@ -84,7 +74,7 @@ func (w *Waterfall) Observe(t *record.Timeline) {
 			w.Timeline.Elsewhere++
 			s.Observed.Steps = slices.Clone(o.Steps)
 			slices.SortStableFunc(s.Observed.Steps, func(p, q record.ObservedStep) int {
-				return cmp.Compare(map[bool]int{true: 1}[gone(p)], map[bool]int{true: 1}[gone(q)])
+				return cmp.Compare(map[bool]int{true: 1}[p.Gone()], map[bool]int{true: 1}[q.Gone()])
 			})
 		case Scattered:
 			w.Timeline.Scattered++

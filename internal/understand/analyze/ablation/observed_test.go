@@ -47,8 +47,8 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%v and %d to %d ns by the traced starts: %q, expected %q", c.cost, c.lo, c.hi, got, c.want)
 		}
 	}
-	is := func(with, without int64) bool { return gone(record.ObservedStep{With: with, Without: without}) }
-	if !is(10, 0) || !is(1, 11) || is(10, 2) || gone(record.ObservedStep{With: 10, Anyhow: true}) {
+	is := func(with, without int64) bool { return record.ObservedStep{With: with, Without: without}.Gone() }
+	if !is(10, 0) || !is(1, 11) || is(10, 2) || (record.ObservedStep{With: 10, Anyhow: true}).Gone() {
 		t.Error("a step is gone where hardly anything of it is left, unless it is no mechanism's")
 	}
 }

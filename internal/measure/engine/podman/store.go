@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -199,17 +200,7 @@ func (p *program) unmountBelow(ctx context.Context, dirs ...string) error {
 	if err != nil {
 		return fmt.Errorf("looking for the mounts of podman's store: %w", err)
 	}
-	var names []string
-	err = p.asUser(func() error {
-		for _, dir := range dirs {
-			of, err := proc.Names(dir)
-			if err != nil {
-				return err
-			}
-			names = append(names, of...)
-		}
-		return nil
-	})
+	names, err := p.namesOf(dirs)
 	if err != nil {
 		return fmt.Errorf("looking for the mounts of podman's store: %w", err)
 	}
@@ -224,6 +215,25 @@ func (p *program) unmountBelow(ctx context.Context, dirs ...string) error {
 		}
 	}
 	return nil
+}
+
+// namesOf are those by which the kernel may name directories, as whoever podman runs as
+// finds them. Who may not go the way to one has mounted nothing by a link on it.
+func (p *program) namesOf(dirs []string) (names []string, err error) {
+	err = p.asUser(func() error {
+		for _, dir := range dirs {
+			of, err := proc.Names(dir)
+			switch {
+			case errors.Is(err, fs.ErrPermission):
+				of = []string{dir}
+			case err != nil:
+				return err
+			}
+			names = append(names, of...)
+		}
+		return nil
+	})
+	return names, err
 }
 
 // mounts lists those of the namespace in which podman mounts.

@@ -122,15 +122,25 @@ func (d *Dir) ofMount(name string, err error) error {
 }
 
 // mountID tells the mount that an open file lies on: two binds of one file
-// system have the same device, but not the same mount.
+// system have the same device, but not the same mount. Where a kernel tells of no mounts,
+// as gVisor's, the device has to do; it does not remove a place with a mount on it either.
 func mountID(fd int) (id string, err error) {
 	for _, tell := range mountTellers {
 		if id, err = tell(fd); err == nil {
 			return id, nil
 		}
 	}
-	return "", err
+	if !errors.Is(err, errUntold) {
+		return "", err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", err
+	}
+	return fmt.Sprint("device ", st.Dev), nil
 }
+
+var errUntold = errors.New("the kernel tells of no mount")
 
 // mountTellers give the same numbers, each where it can. A handle is for kernels before
 // 5.8, on which a thread of root's that has a user's rights may not look into fdinfo; not
@@ -160,10 +170,15 @@ func mountByFdinfo(fd int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(text)) {
+	return mountIn(string(text))
+}
+
+// mountIn finds the mount in what fdinfo has.
+func mountIn(text string) (string, error) {
+	for line := range strings.Lines(text) {
 		if id, ok := strings.CutPrefix(line, "mnt_id:"); ok {
 			return strings.TrimSpace(id), nil
 		}
 	}
-	return "", fmt.Errorf("/proc/self/fdinfo/%d names no mount", fd)
+	return "", errUntold
 }

@@ -489,6 +489,31 @@ func TestMountTellers(t *testing.T) {
 	}
 }
 
+// TestUntold: where the kernel tells of no mounts, as gVisor's, directories are removed all
+// the same, and what is mounted in one is in the way.
+func TestUntold(t *testing.T) {
+	before := mountTellers
+	t.Cleanup(func() { mountTellers = before })
+	mountTellers = []func(int) (string, error){func(int) (string, error) { return mountIn("flags:\t02200000\n") }}
+	tree := filepath.Join(t.TempDir(), "tree")
+	must(t, RemoveAll(tree), os.MkdirAll(filepath.Join(tree, "a/b"), 0o755), os.WriteFile(filepath.Join(tree, "a/c"), nil, 0o600), RemoveAll(tree))
+	if _, err := os.Lstat(tree); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the tree is there: %v", err)
+	}
+	victim, mounted := t.TempDir(), filepath.Join(tree, "mounted")
+	must(t, os.MkdirAll(mounted, 0o755), os.WriteFile(filepath.Join(victim, "kept"), nil, 0o600))
+	if err := unix.Mount(victim, mounted, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("mounting is not allowed here: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(mounted, unix.MNT_DETACH) })
+	if err := RemoveAll(tree); !errors.Is(err, ErrMounted) {
+		t.Errorf("a mount in the way: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(victim, "kept")); err != nil {
+		t.Errorf("what a mount leads to is gone: %v", err)
+	}
+}
+
 // openFor opens a directory for looking only.
 func openFor(t *testing.T, path string) int {
 	t.Helper()

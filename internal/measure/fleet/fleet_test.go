@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/common/require"
 )
 
@@ -217,6 +219,25 @@ func TestOpenHere(t *testing.T) {
 				t.Error("the folder is there")
 			}
 		}
+	}
+}
+
+// TestRemoveByALink: what is mounted in a folder is in the way, also where a link leads to it.
+func TestRemoveByALink(t *testing.T) {
+	home, victim := filepath.Join(t.TempDir(), "home"), t.TempDir()
+	require.NoError(t, os.Symlink(t.TempDir(), home))
+	h := &Here{filepath.Join(home, "abcdefgh")}
+	require.NoError(t, os.MkdirAll(h.Record(), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(victim, "kept"), nil, 0o600))
+	if err := unix.Mount(victim, h.Record(), "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("mounting is not allowed here: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(h.Record(), unix.MNT_DETACH) })
+	if err := h.Remove(); err == nil || !strings.Contains(err.Error(), "something is mounted at") {
+		t.Errorf("a mount in the way: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(victim, "kept")); err != nil {
+		t.Errorf("what a mount leads to is gone: %v", err)
 	}
 }
 

@@ -95,7 +95,7 @@ func (h *Here) Remove() error {
 // removeTree removes a folder below which nothing is mounted. The ledger goes last,
 // so that a removal that is cut off can be taken up again.
 func removeTree(dir string) error {
-	points, err := mountedBelow(dir)
+	points, err := proc.Here.MountedBelow(dir)
 	if err != nil {
 		return err
 	}
@@ -117,15 +117,4 @@ func removeTree(dir string) error {
 		return err
 	}
 	return safepath.RemoveAll(dir)
-}
-
-// mountedBelow lists where something is mounted in a folder.
-func mountedBelow(dir string) (points []string, err error) {
-	mounts, err := proc.Here.Mounts("self")
-	for _, m := range mounts {
-		if strings.HasPrefix(m.Mountpoint, dir+"/") {
-			points = append(points, m.Mountpoint)
-		}
-	}
-	return points, err
 }

@@ -171,11 +171,11 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 	if err := p.unmountBelow(ctx, p.store.root, p.store.run); err != nil {
 		return err
 	}
-	var errs []error
+	var errs, refused []error
 	if p.user != nil {
 		for _, d := range []string{p.store.root, p.store.run} {
 			if _, err := p.plain().output(ctx, "unshare", "rm", "-rf", "--one-file-system", "--", d); err != nil {
-				errs = append(errs, wrong("removing the store "+d, err))
+				refused = append(refused, wrong("removing the store "+d, err))
 			}
 		}
 	}
@@ -184,7 +184,9 @@ func (p *program) removeStore(ctx context.Context, kit *engine.Kit) error {
 	}
 	for _, d := range []string{dir, p.store.run} {
 		if err := adapter.RemoveDir(d, p.as, kit); err != nil {
-			errs = append(errs, fmt.Errorf("removing podman's store: %w", err))
+			// What the user could not remove, such as a store out of reach, root may have.
+			errs = append(errs, errors.Join(refused...), fmt.Errorf("removing podman's store: %w", err))
+			refused = nil
 			continue
 		}
 		errs = append(errs, kit.Ledger.Gone(p.thing(engine.KindFile, d)))

@@ -2,6 +2,7 @@ package podman
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -49,5 +51,43 @@ func TestNamesOutOfReach(t *testing.T) {
 	require.NoError(t, err)
 	if !slices.Equal(names, []string{dir}) {
 		t.Errorf("%q", names)
+	}
+}
+
+// TestStoreOutOfReach: a store that the user can't come to is root's to remove, and that the
+// user can't do it is no failure.
+func TestStoreOutOfReach(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	top, open := t.TempDir(), t.TempDir()
+	require.Reachable(t, open)
+	require.NoError(t, os.Chmod(top, 0o700))
+	runtimeDir, fake := filepath.Join(open, "xdg"), filepath.Join(open, "podman")
+	require.NoError(t, os.Mkdir(runtimeDir, 0o700))
+	require.NoError(t, os.Chown(runtimeDir, 65534, 65534))
+	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\nshift\nexec \"$@\"\n"), 0o755)) //nolint:gosec // podman unshare, without its namespace
+	nobody := &engine.User{Name: "nobody", UID: 65534, GID: 65534, RuntimeDir: runtimeDir}
+	kit := &engine.Kit{RunID: "abcd1234", Dir: filepath.Join(top, "run"), Root: true, Getenv: os.Getenv, Ledger: &kittest.Ledger{}}
+	p := &program{path: fake, as: nobody, user: nobody, env: []string{"PATH=" + os.Getenv("PATH")}}
+	dir := storeDir(kit, p, overlay)
+	p.store = store{driver: overlay, root: filepath.Join(dir, "root"), run: runRoot(kit, p, overlay)}
+	for _, d := range []string{kit.Dir, dir, p.store.run} {
+		require.NoError(t, os.Mkdir(d, 0o755))
+	}
+	for _, d := range []string{dir, p.store.run} {
+		require.NoError(t, kit.Ledger.Made(p.thing(engine.KindFile, d)))
+		require.NoError(t, os.Chown(d, 65534, 65534))
+	}
+	if err := p.removeStore(t.Context(), kit); err != nil {
+		t.Error(err)
+	}
+	if left := kit.Ledger.Left(); len(left) > 0 {
+		t.Errorf("the ledger has %v", left)
+	}
+	for _, d := range []string{dir, p.store.run} {
+		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", d, err)
+		}
 	}
 }

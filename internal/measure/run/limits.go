@@ -203,12 +203,11 @@ func (a *ramp) guard() *record.Limit {
 	if a.o.virtual {
 		return nil
 	}
-	info, err := readMeminfo(proc.Here)
+	l, err := guardIn(proc.Here, a.what.TouchBytes, guarded())
 	if err != nil {
 		a.remark("the memory can't be watched: " + err.Error())
-		return nil
 	}
-	return guardOf(info, a.what.TouchBytes, guarded())
+	return l
 }
 
 // guarded are the bounds that must not be reached: beyond those of the machine
@@ -223,6 +222,22 @@ func guarded() []bound {
 		}
 	}
 	return out
+}
+
+// guardIn is guardOf by what the kernel tells of the memory. The processors' own lists are
+// asked for only where it depends on them, since loads are guarded while they are measured.
+func guardIn(d proc.Dir, next int64, machine []bound) (*record.Limit, error) {
+	info, err := withoutLists(d)
+	if err != nil {
+		return nil, err
+	}
+	l := guardOf(info, next, machine)
+	if l != nil && l.Class == record.LimitMemory {
+		if all, err := readMeminfo(d); err == nil {
+			l = guardOf(all, next, machine)
+		}
+	}
+	return l, nil
 }
 
 func guardOf(info meminfo, next int64, machine []bound) *record.Limit {

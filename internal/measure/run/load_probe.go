@@ -166,11 +166,11 @@ func (f *flight) guard(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		info, err := readMeminfo(proc.Here)
+		l, err := guardIn(proc.Here, 0, guarded())
 		if err != nil {
 			continue
 		}
-		if l := guardOf(info, 0, guarded()); l != nil {
+		if l != nil {
 			f.mu.Lock()
 			f.limit = l
 			f.mu.Unlock()

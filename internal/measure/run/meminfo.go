@@ -20,6 +20,24 @@ type meminfo struct {
 }
 
 func readMeminfo(d proc.Dir) (meminfo, error) {
+	m, err := withoutLists(d)
+	if err != nil {
+		return meminfo{}, err
+	}
+	listed, err := d.Listed()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return meminfo{}, err
+	}
+	m.Available += listed
+	if m.Free > 0 {
+		m.Free += listed
+	}
+	return m, nil
+}
+
+// withoutLists is readMeminfo without what lies in the lists: to tell of those the kernel
+// locks each zone, the longer the more processors there are.
+func withoutLists(d proc.Dir) (meminfo, error) {
 	m, err := d.Memory()
 	if err != nil {
 		return meminfo{}, err
@@ -33,15 +51,7 @@ func readMeminfo(d proc.Dir) (meminfo, error) {
 		}
 		return int64(*n)
 	}
-	listed, err := d.Listed()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-		return meminfo{}, err
-	}
-	free := told(m.MemFreeBytes)
-	if free > 0 {
-		free += listed
-	}
-	return meminfo{Total: told(m.MemTotalBytes), Available: told(m.MemAvailableBytes) + listed, Free: free, Shmem: told(m.ShmemBytes),
+	return meminfo{Total: told(m.MemTotalBytes), Available: told(m.MemAvailableBytes), Free: told(m.MemFreeBytes), Shmem: told(m.ShmemBytes),
 		kernel: told(m.SUnreclaimBytes) + told(m.PageTablesBytes) + told(m.SecPageTablesBytes) +
 			max(told(m.KernelStackBytes), told(m.VmallocUsedBytes)) + told(m.PercpuBytes)}, nil
 }

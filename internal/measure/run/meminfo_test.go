@@ -2,8 +2,10 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/common/require"
@@ -50,5 +52,26 @@ func TestMeminfo(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "proc", "zoneinfo"), []byte("count: many\n"), 0o600))
 	if m, err = readMeminfo(d); err == nil {
 		t.Errorf("lists that can't be read are %+v", m)
+	}
+}
+
+// TestGuardIn: the processors' own lists are asked for only where it depends on them, and
+// then they count.
+func TestGuardIn(t *testing.T) {
+	lists := fmt.Sprintf("count: %d\n", (64<<20)/os.Getpagesize())
+	for _, c := range []struct {
+		name, available, zones string
+		limit                  bool
+	}{
+		{"much is left", "700000", "count: none of our business\n", false},
+		{"little is left, and more in the lists", "500000", lists, false},
+		{"little is left, and too little in the lists", "400000", lists, true},
+		{"little is left, and the lists can't be read", "500000", "count: many\n", true},
+	} {
+		d := proc.Dir(filepath.Join(files(t, map[string]string{
+			"proc/meminfo": strings.Replace(meminfoText, "700000", c.available, 1), "proc/zoneinfo": c.zones}), "proc"))
+		if l, err := guardIn(d, 0, nil); err != nil || (l != nil) != c.limit {
+			t.Errorf("%s: %+v, %v", c.name, l, err)
+		}
 	}
 }

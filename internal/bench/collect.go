@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/collect/collecttest"
@@ -47,7 +48,7 @@ func collectors(ctx context.Context, only ...string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	path, err := probe.Extract(dir)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/bench/sharp/measured"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
 	"plimsoll/internal/measure/host/proc"
@@ -32,7 +33,7 @@ func cost(ctx context.Context, _ ...string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	engines := []engine.Engine{baseline.Host{}}
 	plan, err := measured.PlanOf(fmt.Sprintf("plimsoll: 1\nname: cost\nprotocol: {blocks: %d, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: host}\n", nullTrials), engines)
 	if err != nil {

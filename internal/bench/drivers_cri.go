@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	adapter "plimsoll/internal/measure/engine/cri"
 )
@@ -162,7 +163,7 @@ func (b *bareCRI) life(ctx context.Context, name string, argv []string) error {
 	if err := b.down(ctx, pod, ctr); err != nil {
 		return err
 	}
-	return os.RemoveAll(filepath.Dir(log))
+	return safepath.RemoveAll(filepath.Dir(log))
 }
 
 func (b *bareCRI) create(ctx context.Context, name string, argv []string) error {

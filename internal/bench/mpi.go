@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bench/beside"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/baseline"
@@ -154,7 +155,7 @@ func job(ctx context.Context, kit *engine.Kit, env engine.Environment, work stri
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	launch, err := place.Place{}.Launch(ctx, place.Job{Ranks: 2, Nodes: 1, Dir: dir}, kit.LookPath)
 	if err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/page"
@@ -49,7 +50,7 @@ func reports(ctx context.Context, _ ...string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a leftover below /tmp harms nobody
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover below /tmp harms nobody
 	run := filepath.Join(dir, "run")
 	if err := viewtest.Million.Write(run); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/understand/page/browsertest"
 )
 
@@ -39,7 +40,7 @@ func screenshots(ctx context.Context, args ...string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	defer func() { err = errors.Join(err, safepath.RemoveAll(tmp)) }()
 	data, err := dataOf(run)
 	if err != nil {
 		return err

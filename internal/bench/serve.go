@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
@@ -44,7 +45,7 @@ func servePages(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	if err := serveCost(ctx, args[0], dir, whole); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bench/sharp/measured"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/image"
@@ -42,7 +43,7 @@ func truth(ctx context.Context, _ ...string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	path, err := probe.Extract(dir)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -75,7 +76,7 @@ func Bench(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	begin := time.Now()
 	found := &aaTable{}
 	if o.add != "" {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bench/sharp"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
@@ -60,7 +61,7 @@ func Measure(ctx context.Context, what sharp.Task) (*sharp.Stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	plain := filepath.Join(dir, "plain")
 	if err := compile(ctx, plain, t.program, program, 0); err != nil {
 		return nil, err

@@ -141,6 +141,9 @@ func (f *abFlags) compare(ctx context.Context, w World, args []string) error {
 	if _, err := f.thresholds(); err != nil {
 		return err
 	}
+	if err := takesRecord(f.dir); err != nil {
+		return err
+	}
 	s, err := newSetting(w)
 	if err != nil {
 		return err

@@ -76,6 +76,9 @@ func (b *bisectSearch) asked(s *setting, args []string, fl *pflag.FlagSet) error
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return fail(Failed, "finding %s: %w", f.keep, err)
 	}
+	if err := noSearchIn(b.dir); err != nil {
+		return err
+	}
 	b.state = &bisectState{Version: bisectStateVersion, Good: f.good, Bad: f.bad, Digests: map[string]string{}, Asked: bisectAsked{
 		Program: args[0], Engine: f.engine, Rest: rest, Repo: repo, Build: f.build, Made: f.made, BuildLimit: f.buildLimit, FirstParent: f.firstParent,
 		Workload: f.workload, Metric: f.metric, Budget: f.budget, Alpha: alpha, Seed: f.seed, Tuned: f.tuned}}

@@ -56,12 +56,23 @@ type bisectAsked struct {
 // bisectFile is where the state is.
 const bisectFile = "bisect.json"
 
-// newBisectDir makes the directory of a search, which must be new.
-func newBisectDir(w World, dir string) error {
+// noSearchIn refuses a directory where a search can't begin.
+func noSearchIn(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fail(Usage, "%s is a file: choose a new or empty directory for the search", dir)
+	}
 	if _, err := os.Lstat(filepath.Join(dir, bisectFile)); err == nil {
 		return withHint(fail(Usage, "%s has a search already", shortPath(dir)), "plimsoll bisect --resume %s goes on with it; for a new one name another directory by --keep", shortPath(dir))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fail(Failed, "%w", err)
+	}
+	return nil
+}
+
+// newBisectDir makes the directory of a search, which must be new.
+func newBisectDir(w World, dir string) error {
+	if err := noSearchIn(dir); err != nil {
+		return err
 	}
 	d, err := safepath.Make(dir, 0o755, callerOf(w))
 	if err != nil {

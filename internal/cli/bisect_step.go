@@ -97,6 +97,11 @@ func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, 
 	if err := budgeted(f.budget); err != nil {
 		return "", err
 	}
+	if !f.bySize() { // what is only looked at has no record
+		if err := takesRecord(dir); err != nil {
+			return "", err
+		}
+	}
 	s, err := newSetting(w)
 	if err != nil {
 		return "", err

@@ -89,6 +89,9 @@ are timed from outside.`,
 			if f.keep != "" && (c.ArgsLenAtDash() == 0 || f.atOnce > 1) {
 				return fail(Usage, "--keep is for the starts of environments, one at a time: plimsoll explain ENGINE --keep DIR")
 			}
+			if err := takesRecord(f.keep); err != nil {
+				return err
+			}
 			switch {
 			case compare != nil:
 				if !slices.Contains(report.Comparison.Formats(), f.format) {

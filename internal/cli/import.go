@@ -26,6 +26,9 @@ is known of the machine beyond what the file names: the report says so.`,
 			if output == "" {
 				return withHint(fail(Usage, "no directory is given for the run"), "name a new directory: -o DIR")
 			}
+			if err := takesRecord(output); err != nil {
+				return err
+			}
 			var files []importer.File
 			for _, path := range paths {
 				f, err := readImport(path)

@@ -70,6 +70,9 @@ func newSlurmRun(w World, cmd *cobra.Command, args []string, o *onFlags, ch chan
 	if holdsRun(dir) || slurm.Kept(dir) {
 		return nil, withHint(fail(Usage, "%s already holds a run", dir), "go on with it by plimsoll run --resume %s, or choose another directory", shortPath(dir))
 	}
+	if err := takesRecord(dir); err != nil {
+		return nil, err
+	}
 	r := &slurmRun{w: w, id: record.NewRunID(), request: o.request, most: o.most}
 	r.begin = append([]string{"run", name}, given(cmd.Flags(), flagsFor(inJob|ofJob))...)
 	r.begin = append(r.begin, "--on="+onJob, "--output="+dir, "--run-id="+r.id, "--wait", "--progress=plain")

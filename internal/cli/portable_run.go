@@ -146,6 +146,9 @@ func runPortable(w World, a *portableAsked) error {
 
 // begin plans a new run.
 func (a *portableAsked) begin(ctx context.Context, o *portable.Options) error {
+	if err := takesRecord(a.dir); err != nil {
+		return err
+	}
 	id := record.NewRunID()
 	o.Look.Images.RunID = id
 	var err error

@@ -94,6 +94,9 @@ func (f *releasesFlags) measure(ctx context.Context, w World, args []string) err
 	if _, err := percentage("threshold", f.threshold); err != nil {
 		return err
 	}
+	if err := takesRecord(f.dir); err != nil {
+		return err
+	}
 	s, err := newSetting(w)
 	if err != nil {
 		return err

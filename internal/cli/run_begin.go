@@ -99,6 +99,8 @@ func (a *runAsked) options(finish context.Context, s *setting, cmd *cobra.Comman
 		if err := keepsStudy(cmd.Flags(), args); err != nil {
 			return o, err
 		}
+	} else if err := takesRecord(a.dir); err != nil {
+		return o, err
 	}
 	gated, err := a.gate.record()
 	if err != nil {

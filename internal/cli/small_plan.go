@@ -27,6 +27,9 @@ type smallStudy struct {
 
 // run plans the study and hands it to what measures and tells.
 func (m smallStudy) run(w World, measured func(context.Context, World, run.Options) error) error {
+	if err := takesRecord(m.dir); err != nil {
+		return err
+	}
 	w, finish, broken, stop := w.interrupts()
 	defer stop()
 	s, err := newSetting(w)

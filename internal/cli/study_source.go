@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
+	"plimsoll/internal/record"
 )
 
 // defaultStudy is what runs when none is named.
@@ -33,6 +34,19 @@ func outputDir(dir, name string) (string, error) {
 		return "", fail(Usage, "%s is a file: choose a new or empty directory for the record", dir)
 	}
 	return filepath.Abs(dir)
+}
+
+// takesRecord refuses a directory that the user names and where no new record can begin,
+// before anything is looked at or made.
+func takesRecord(dir string) error {
+	if dir == "" {
+		return nil // it gets a name of its own
+	}
+	abs, err := outputDir(dir, "")
+	if err != nil {
+		return err
+	}
+	return failing(record.Fresh(abs))
 }
 
 // workloadInfo is what a study must know of a workload.

@@ -140,6 +140,20 @@ func (w *Writer) takeLock() error {
 	return nil
 }
 
+// Fresh says by its error why Create would refuse dir as it is, before anybody waits for
+// what is to be recorded there. It makes nothing.
+func Fresh(dir string) error {
+	home, err := safepath.Open(dir, safepath.Caller(os.Getenv))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("creating the run's directory: %w", err)
+	}
+	defer home.Close()
+	return (&Writer{dir: dir, home: home}).mustBeFresh()
+}
+
 // mustBeFresh refuses a directory that holds anything but what a Create that
 // was killed before it wrote run.json may have left.
 func (w *Writer) mustBeFresh() error {

@@ -156,6 +156,9 @@ func TestCreateRefuses(t *testing.T) {
 	if _, _, err := Resume(dir); err == nil || !strings.Contains(err.Error(), "being written") {
 		t.Errorf("second writer: %v", err)
 	}
+	if err := Fresh(dir); err == nil || !strings.Contains(err.Error(), "--resume") {
+		t.Errorf("asked before, over a run: %v", err)
+	}
 	w.Close()
 	if err := w.Append(someTrial(0)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("append after close: %v", err)
@@ -170,6 +173,9 @@ func TestCreateRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(foreign, "thesis.tex"), []byte("x"), 0o644))
 	if _, err := Create(foreign, someRun()); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("foreign directory: %v", err)
+	}
+	if err := Fresh(foreign); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("asked before, a foreign directory: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(foreign, lockFile)); err == nil {
 		t.Error("a refused directory was written to")
@@ -186,6 +192,11 @@ func TestCreateRefuses(t *testing.T) {
 	half := t.TempDir()
 	for _, n := range []string{lockFile, TrialsFile, RunFile + ".new", "." + RunFile + "-abcdefghijkl.new"} {
 		require.NoError(t, os.WriteFile(filepath.Join(half, n), nil, 0o644))
+	}
+	for _, dir := range []string{half, t.TempDir(), filepath.Join(t.TempDir(), "not", "there")} {
+		if err := Fresh(dir); err != nil {
+			t.Errorf("asked before, %s: %v", dir, err)
+		}
 	}
 	w3, err := Create(half, someRun())
 	if err != nil {

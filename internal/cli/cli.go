@@ -176,16 +176,18 @@ func quiet(s Status) error { return &exitError{status: s, err: errSaid} }
 var errSaid = errors.New("said already")
 
 // usageStatus is the annotation of a command that has another exit status for wrong
-// usage: to whoever calls it, 2 is an answer.
+// usage, and where its output can't be written: to whoever calls it, 1 and 2 are answers.
 const usageStatus = "usage-status"
 
 // Main runs one command line and gives the exit status.
 func Main(w World) int {
+	out := &answer{Writer: w.Stdout}
+	w.Stdout = out
 	w = w.readable()
 	root := Root(w)
 	root.SetArgs(w.Args)
 	cmd, err := root.ExecuteContextC(context.Background())
-	if err == nil {
+	if err = out.whole(err); err == nil {
 		return int(Done)
 	}
 	err = withTurn(cmd, err)
@@ -194,7 +196,7 @@ func Main(w World) int {
 	if errors.As(err, &e) {
 		status = e.status
 	}
-	if own := cmd.Annotations[usageStatus]; own != "" && status == Usage {
+	if own := cmd.Annotations[usageStatus]; own != "" && (status == Usage || out.lost != nil) {
 		if n, err := strconv.Atoi(own); err == nil {
 			status = Status(n)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // narrowHelp makes the help of all commands fit into a terminal. Pipes and files get
-// it as it is written.
+// it as it is written. It is written at once, for which Main sees whether that went well.
 func narrowHelp(root *cobra.Command, w World) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -24,16 +24,16 @@ func narrowHelp(root *cobra.Command, w World) {
 		if w.Width != nil {
 			width = w.Width()
 		}
-		if width <= 0 {
-			help(c, args)
-			return
-		}
 		var b bytes.Buffer
 		out := c.OutOrStdout()
 		c.SetOut(&b)
 		help(c, args)
 		c.SetOut(out)
-		_, _ = io.WriteString(out, narrowed(b.String(), width)) // as cobra does: there is nobody to tell
+		text := b.String()
+		if width > 0 {
+			text = narrowed(text, width)
+		}
+		_, _ = io.WriteString(out, text)
 	})
 }
 

@@ -59,13 +59,13 @@ func (s *screen) many() {
 	for _, l := range shown {
 		names = max(names, words.Width(words.Clean(l.Work.ID)))
 	}
-	names = min(names, max(10, s.Width/3))
+	names = min(names, max(leastWorkload, s.Width/3))
 	room := max(10, (s.Width-names-3*document.Between-8)/2)
 	whole := lists.Map(shown, func(l line) string { return words.Clean(l.Work.ID) })
 	titles := words.Apart(whole, names, names)
+	ends := s.ends(shown, room, names)
 	for i, l := range shown {
-		best, worst := s.short(&l, room)
-		cells := document.Cells(titles[i], best, worst, "")
+		cells := document.Cells(titles[i], ends[i][0].text(), ends[i][1].text(), "")
 		if l.by.Value > 0 && l.worst != l.All[0] {
 			if cells[3].Text = words.Factor(l.by.Value); !l.apart {
 				cells[3].Tail = "~"
@@ -78,7 +78,7 @@ func (s *screen) many() {
 		t.Rows = append(t.Rows, row)
 	}
 	if over := t.Width() - s.Width; over > 0 { // long numbers: a name gives way, no factor does
-		names = max(10, names-over)
+		names = max(leastWorkload, names-over)
 		for i, title := range words.Apart(whole, names, names) {
 			t.Rows[i].Cells[0].Text = title
 		}
@@ -170,24 +170,4 @@ func (s *screen) winners(all []line) {
 	}
 	text, _ := s.fits(parts, ", ", " and %d more", 0)
 	s.says("Best", text, document.Head)
-}
-
-// short are the best and the worst environment with their medians, each in so many
-// characters; the worst is "" where it is the best.
-func (s *screen) short(l *line, room int) (best, worst string) {
-	names, values := []string{words.Clean(l.All[0]), words.Clean(l.worst)}, []string{"", ""}
-	short := slices.Clone(names)
-	least := room
-	for i, env := range []string{l.All[0], l.worst} {
-		values[i] = strings.TrimPrefix(s.with(l.Answer, env, false), names[i])
-		has := max(4, room-words.Width(values[i]))
-		short[i], least = words.Shorten(names[i], has), min(least, has)
-	}
-	switch {
-	case l.worst == l.All[0]:
-		return short[0] + values[0], ""
-	case short[0] == short[1]:
-		short = words.Apart(names, least, least)
-	}
-	return short[0] + values[0], short[1] + values[1]
 }

@@ -38,3 +38,57 @@ func TestScreenOfManyKeepsFactors(t *testing.T) {
 		}
 	}
 }
+
+// Environments that differ in the middle of their names alone stay apart in all of a
+// screen of several workloads, in whichever line and column they stand.
+func TestScreenOfManyKeepsNamesApart(t *testing.T) {
+	c := screened(4, 7)
+	for i, user := range []string{"rootful", "rootless"} {
+		for k, network := range []string{"none", "host"} {
+			c.Envs[2+2*i+k].ID = "podman/crun/overlay/" + user + "/network-" + network + "/toolbox"
+		}
+	}
+	time := record.Metric{ID: "time", Unit: "ns", Better: record.LowerIsBetter, Title: "time"}
+	for i := range c.Workloads {
+		w := &c.Workloads[i]
+		w.ID, w.Metrics = fmt.Sprintf("sockperf-loopback/size-%d", i), []record.Metric{time}
+	}
+	ends := func(work string) (best, worst string) { // the one that follows is the worst
+		i := int(work[len(work)-1] - '0')
+		return c.Envs[2+i%4].ID, c.Envs[2+(i+1)%4].ID
+	}
+	c.Value = func(e *record.Environment, w *record.Workload, metric string) (float64, bool) {
+		switch best, worst := ends(w.ID); e.ID {
+		case best:
+			return 1e6, true
+		case worst:
+			return 9e6, true
+		}
+		return 4e6, true
+	}
+	for _, width := range []int{80, 100, 120} { // at 80 the medians give way
+		text, is, rows := screenAt(t, screenResult(t, c), width), map[string]string{}, 0
+		for l := range strings.SplitSeq(text, "\n") {
+			cells := regexp.MustCompile(` {2,}`).Split(l, -1)
+			work := cells[0]
+			if words.Width(l) > width {
+				t.Errorf("%d columns: %d in %q", width, words.Width(l), l)
+			}
+			if !strings.HasPrefix(work, "sockp") || len(cells) != 4 {
+				continue
+			}
+			rows++
+			best, worst := ends(work)
+			for i, env := range []string{best, worst} {
+				name, _, _ := strings.Cut(cells[1+i], " ")
+				if other, ok := is[name]; ok && other != env {
+					t.Errorf("%d columns: %s is %s and %s in\n%s", width, name, other, env, text)
+				}
+				is[name] = env
+			}
+		}
+		if rows != len(c.Workloads) || len(is) < 4 {
+			t.Errorf("%d columns: %d rows of %d environments in\n%s", width, rows, len(is), text)
+		}
+	}
+}

@@ -133,8 +133,16 @@ func (f *fitted) Flush() error {
 
 // block prints rows that stand below each other.
 func (f *fitted) block(rows [][]string) error {
-	widths := shareOut(rows, f.width)
+	widths, enough := shareOut(rows, f.width)
 	for _, row := range rows {
+		if !enough {
+			for _, l := range stacked(row, f.width) {
+				if _, err := fmt.Fprintln(f.out, l); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		cells, high := make([][]string, len(row)), 1
 		for i, c := range row {
 			if cells[i] = []string{c}; words.Width(c) > widths[i] {
@@ -159,11 +167,34 @@ func (f *fitted) block(rows [][]string) error {
 	return nil
 }
 
+// stacked is a row where columns have too little room: its cells follow each other, as
+// far apart as columns are, and what a line has no room for goes on further in.
+func stacked(row []string, width int) (lines []string) {
+	line := ""
+	for i, c := range row {
+		switch {
+		case c == "" && i == 0: // as the row before it
+			line = "  "
+		case c == "":
+		case strings.TrimSpace(line) == "":
+			line += c
+		case words.Width(line)+between+words.Width(c) <= width:
+			line += strings.Repeat(" ", between) + c
+		default:
+			lines, line = append(lines, line), "    "+c
+		}
+		parts := hanging(line, width)
+		lines, line = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}
+
 // shareOut gives each column its widest cell where there is room for all, else what
 // its words need at least, and the rest, one character after the other, to the column
-// that it saves most lines.
-func shareOut(rows [][]string, width int) []int {
-	var widths, most, text []int
+// that it saves most lines. On a narrow terminal it is not enough where words would be
+// broken, or prose be a pile of single words.
+func shareOut(rows [][]string, width int) (widths []int, enough bool) {
+	var most, text []int
 	for _, row := range rows {
 		for i, c := range row {
 			if i == len(most) {
@@ -183,6 +214,9 @@ func shareOut(rows [][]string, width int) []int {
 	for _, w := range widths {
 		room -= w
 	}
+	if room < 0 && width < roomy {
+		return widths, false
+	}
 	for ; room < 0; room++ { // words that are too long are broken
 		i := slices.Index(widths, slices.Max(widths))
 		widths[i] = max(widths[i]-1, 1)
@@ -199,8 +233,20 @@ func shareOut(rows [][]string, width int) []int {
 		}
 		widths[best]++
 	}
-	return widths
+	for i, n := range most {
+		if width < roomy && n > 2*leastProse && widths[i] < leastProse {
+			return widths, false
+		}
+	}
+	return widths, true
 }
+
+const (
+	// leastProse is how many characters a column of sentences needs at least to be read.
+	leastProse = 20
+	// roomy is the width from which on even narrow columns are read better than none.
+	roomy = 60
+)
 
 // short is up to how many characters a cell stays on one line, as a number with its
 // unit.

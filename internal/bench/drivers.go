@@ -103,7 +103,7 @@ func (d driver) bench(ctx context.Context) (missed int, err error) {
 		for _, l := range loops {
 			err = errors.Join(err, l.close())
 		}
-		err = errors.Join(err, closeAll(context.WithoutCancel(ctx), envs))
+		err = errors.Join(err, engine.CloseAll(context.WithoutCancel(ctx), envs))
 	}()
 	for range many {
 		env, oerr := d.engine.Open(ctx, kit, spec)
@@ -131,16 +131,6 @@ func (d driver) bench(ctx context.Context) (missed int, err error) {
 		}
 	}
 	return missed, nil
-}
-
-// closeAll closes the last that was opened first, as a run does: the image and the
-// namespace that all share were made by the first, and go by its connection.
-func closeAll(ctx context.Context, envs []engine.Environment) error {
-	var errs []error
-	for _, env := range slices.Backward(envs) {
-		errs = append(errs, env.Close(ctx))
-	}
-	return errors.Join(errs...)
 }
 
 // turn is what a turn took: by the clock, and of our own CPU time.

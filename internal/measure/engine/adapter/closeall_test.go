@@ -1,4 +1,4 @@
-package main
+package adapter
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/adapter"
 )
 
 // sharing is an environment that shares an image with others, and has a connection of its
@@ -23,9 +22,9 @@ func (e *sharing) Close(ctx context.Context) error {
 	return err
 }
 
-// TestCloseAll: what environments share is removed while its connection is open.
+// What environments share is removed while its connection is open.
 func TestCloseAll(t *testing.T) {
-	var images adapter.Pool[any]
+	var images Pool[any]
 	var envs []engine.Environment
 	removed := false
 	for range 3 {
@@ -45,7 +44,7 @@ func TestCloseAll(t *testing.T) {
 		env.release = release
 		envs = append(envs, env)
 	}
-	if err := closeAll(t.Context(), envs); err != nil || !removed {
+	if err := engine.CloseAll(t.Context(), envs); err != nil || !removed {
 		t.Errorf("the image is removed: %v, %v", removed, err)
 	}
 }

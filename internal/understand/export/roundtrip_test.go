@@ -1,4 +1,4 @@
-package importer_test
+package export_test
 
 import (
 	"bytes"

@@ -27,10 +27,10 @@ import (
 // run's folder or that its ledger names. Entries of the ledger that no engine
 // holds are struck out when they are gone. marks are what the ledger named
 // before any engine was asked. now is how the machine was found.
-func removeByHand(ctx context.Context, kit *engine.Kit, marks host.Marks) (removed []string, kept []engine.Kept, now *host.Census, err error) {
+func removeByHand(ctx context.Context, m host.Machine, kit *engine.Kit, marks host.Marks) (removed []string, kept []engine.Kept, now *host.Census, err error) {
 	removed, err = private.Sweep(ctx, kit.RunID, kit.Dir)
 	errs := []error{err}
-	now, err = host.Machine{}.Census(ctx)
+	now, err = m.Census(ctx)
 	if err != nil {
 		return removed, nil, nil, errors.Join(append(errs, err)...)
 	}

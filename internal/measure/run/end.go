@@ -18,7 +18,7 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 		errs = append(errs, r.session.closeAll(ctx, 2*r.openLimit))
 	}
 	errs = append(errs, r.pulls.close(), r.watching.close())
-	removed, kept, now, err := sweep(ctx, r.kit, r.Engines)
+	removed, kept, now, err := sweep(ctx, r.machine, r.kit, r.Engines)
 	if err = errors.Join(err, engine.KeptErrors(kept)); err != nil || len(removed) > 0 {
 		now = nil
 	}
@@ -29,7 +29,7 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 	if store, ok := r.kit.Images.(*imagestore.Store); ok {
 		errs = append(errs, store.Close())
 	}
-	ours, others, err := audit(ctx, before, now, r.kit, r.Engines)
+	ours, others, err := audit(ctx, r.machine, before, now, r.kit, r.Engines)
 	sum.Residue, sum.Audit = ours, others
 	r.rec.Residue = ours
 	r.progress.End()

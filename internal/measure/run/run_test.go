@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
@@ -64,7 +65,8 @@ func (closed) Open(context.Context, *engine.Kit, engine.Spec) (engine.Environmen
 	return nil, &engine.Error{Class: record.Unavailable, Text: "it is not installed", Fix: "install it"}
 }
 
-// options plans a study of these engines, blocks each.
+// options plans a study of these engines, blocks each. Of the machine nothing is seen
+// when the run looks for what it has left.
 func options(t *testing.T, blocks int, engines ...engine.Engine) Options {
 	t.Helper()
 	cat := &study.Catalogue{Factors: engine.Factors}
@@ -86,6 +88,7 @@ func options(t *testing.T, blocks int, engines ...engine.Engine) Options {
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(t.TempDir(), "run"),
 		Engines: engines, State: State{filepath.Join(t.TempDir(), "state")}, Root: os.Geteuid() == 0,
 		Getenv: os.Getenv, LookPath: exec.LookPath, Progress: NoProgress{}, Wait: true, Finish: make(chan struct{}),
+		machine: host.Machine{Root: t.TempDir()},
 	}
 }
 
@@ -278,6 +281,7 @@ func TestBrokenOff(t *testing.T) {
 		return engine.Result{}, ctx.Err()
 	}}
 	o := options(t, 6, hangs)
+	o.machine = host.Machine{} // this one
 	sum, err := Execute(ctx, o)
 	require.NoError(t, err)
 	if !sum.Interrupted || sum.Trials != 2 || sum.Failed != 0 || len(sum.Residue) > 0 {

@@ -18,11 +18,11 @@ import (
 // is for what is in no ledger (the run's own processes and mounts, its
 // daemons). One engine that fails does not stop the others.
 func Sweep(ctx context.Context, kit *engine.Kit, engines []engine.Engine) (removed []string, kept []engine.Kept, err error) {
-	removed, kept, _, err = sweep(ctx, kit, engines)
+	removed, kept, _, err = sweep(ctx, host.Machine{}, kit, engines)
 	return removed, kept, err
 }
 
-func sweep(ctx context.Context, kit *engine.Kit, engines []engine.Engine) (removed []string, kept []engine.Kept, now *host.Census, err error) {
+func sweep(ctx context.Context, m host.Machine, kit *engine.Kit, engines []engine.Engine) (removed []string, kept []engine.Kept, now *host.Census, err error) {
 	// Before engines strike out what they know nothing of any more: a control
 	// group or a mount may be left of it.
 	marks := marksOf(kit, engines)
@@ -38,7 +38,7 @@ func sweep(ctx context.Context, kit *engine.Kit, engines []engine.Engine) (remov
 		}
 		kept = append(kept, left...)
 	}
-	byHand, left, now, err := removeByHand(ctx, kit, marks)
+	byHand, left, now, err := removeByHand(ctx, m, kit, marks)
 	return append(removed, byHand...), append(kept, left...), now, err
 }
 
@@ -51,14 +51,14 @@ func SweepAll(ctx context.Context, kit *engine.Kit, engines []engine.Engine) ([]
 // audit looks at the machine as the user would: what is new since before, of
 // ours and of others. now is the census of a sweep that removed nothing, so that none has
 // to be taken where there is nothing of ours; nil: take one.
-func audit(ctx context.Context, before, now *host.Census, kit *engine.Kit, engines []engine.Engine) (residue, others []string, err error) {
+func audit(ctx context.Context, m host.Machine, before, now *host.Census, kit *engine.Kit, engines []engine.Engine) (residue, others []string, err error) {
 	marks := marksOf(kit, engines)
 	// Daemons and the kernel take things away behind the scenes: give them a
 	// moment before anything is called left behind.
 	var found host.Residue
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		if now == nil {
-			if now, err = (host.Machine{}).Census(ctx); err != nil {
+			if now, err = m.Census(ctx); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -195,7 +195,8 @@ test-vm: $(SUM) ## what needs another kernel's control groups, in a small virtua
 
 # Much of it is waiting, so that more packages than processors go on at once; compilers,
 # linkers and tests live too shortly here to collect garbage often.
-UNIT := -trimpath -vet=off -short -p 4 -timeout 5m
+# unit leaves out of the tests' programs what none of them reaches with -short.
+UNIT := -trimpath -tags unit -vet=off -short -p 4 -timeout 5m
 
 unit: export GOGC := 1600
 unit: export GOMEMLIMIT := 768MiB

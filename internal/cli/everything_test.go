@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 	"plimsoll/internal/record"
 )
 
@@ -82,10 +83,10 @@ func withToolbox(t *testing.T) *subject {
 	if os.Geteuid() != 0 {
 		t.Skip("native and the toolbox need root")
 	}
-	enginetest.Toolbox(t, enginetest.Kit(t))
+	imagetest.Toolbox(t, enginetest.Kit(t))
 	p := &subject{t: t, dir: t.TempDir()}
 	require.NoError(t, os.MkdirAll(filepath.Join(p.dir, "state"), 0o755))
-	require.NoError(t, os.Symlink(enginetest.ImageDir(), filepath.Join(p.dir, "state", "images")))
+	require.NoError(t, os.Symlink(imagetest.ImageDir(), filepath.Join(p.dir, "state", "images")))
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 	"plimsoll/internal/measure/slurm"
 	"plimsoll/internal/record"
 )
@@ -203,13 +204,13 @@ environments:
 func TestSiteRanks(t *testing.T) {
 	slowly(t)
 	c := cluster(t, "shared")
-	enginetest.Toolbox(t, enginetest.Kit(t))
+	imagetest.Toolbox(t, enginetest.Kit(t))
 	c.user = &syscall.Credential{} // root, whose image store the tests have filled
 	require.NoError(t, os.Chown(c.dir, 0, 0))
 	state := filepath.Join(c.dir, "state")
 	require.NoError(t, os.Mkdir(state, 0o700))
-	if out, err := exec.Command("cp", "-al", enginetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err != nil {
-		if out2, err2 := exec.Command("cp", "-a", "-f", enginetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err2 != nil {
+	if out, err := exec.Command("cp", "-al", imagetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err != nil {
+		if out2, err2 := exec.Command("cp", "-a", "-f", imagetest.ImageDir(), filepath.Join(state, "images")).CombinedOutput(); err2 != nil {
 			t.Fatalf("%v: %s, %v: %s", err, out, err2, out2)
 		}
 	}

@@ -169,7 +169,7 @@ func TestImportsGoDownwards(t *testing.T) {
 
 // An adapter must not lean on another adapter: each folder stands alone.
 func TestAdaptersStandAlone(t *testing.T) {
-	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "confile", "ctrd", "enginetest", "forward", "given", "kata", "kittest", "pods", "private", "progress", "stamp", "thread", "userns", "wrap"}
+	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "confile", "ctrd", "enginetest", "forward", "given", "imagetest", "kata", "kittest", "pods", "private", "progress", "stamp", "thread", "userns", "wrap"}
 	adapter := func(path string) string {
 		rest, ok := strings.CutPrefix(path, in+"measure/engine/")
 		if !ok {

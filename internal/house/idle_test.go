@@ -1,6 +1,7 @@
 package house
 
 import (
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -15,7 +16,8 @@ import (
 )
 
 // make unit leaves out the packages of the Makefile's IDLE, which would be linked there
-// only to skip each of their tests, and leaves out no others.
+// only to skip each of their tests, and leaves out no others. So it does with files that
+// are not built with its tag.
 func TestIdlePackages(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
@@ -28,16 +30,26 @@ func TestIdlePackages(t *testing.T) {
 	for _, src := range sources(t) {
 		of.add(path.Dir(src.path), src.file)
 	}
-	tested := 0
+	tested, partly := 0, 0
 	for _, p := range packages(t) {
 		folder := strings.TrimPrefix(p.ImportPath, module)
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*_test.go"))
 		require.NoError(t, err)
-		var tests []string
+		var tests, out []string
 		for _, name := range files {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
-			tests = append(tests, of.add(folder, file)...)
+			added := of.add(folder, file)
+			tests = append(tests, added...)
+			if notInUnit(t, name) {
+				partly++
+				out = append(out, added...)
+			}
+		}
+		for _, name := range out {
+			if !of.skipped(folder, name) {
+				t.Errorf("%s: %s is in a file that make unit leaves out (!unit), and is not skipped with -short", folder, name)
+			}
 		}
 		if len(files) > 0 {
 			tested++
@@ -50,9 +62,23 @@ func TestIdlePackages(t *testing.T) {
 			t.Errorf("%s skips all of its tests with -short: put it into IDLE", folder)
 		}
 	}
-	if tested < 100 {
-		t.Errorf("%d packages have tests: the test looks in the wrong place", tested)
+	if tested < 100 || partly == 0 {
+		t.Errorf("%d packages have tests, %d files of tests are left out: the test looks in the wrong place", tested, partly)
 	}
+}
+
+// notInUnit tells whether make unit's tag leaves a file out that is built without it.
+func notInUnit(t *testing.T, path string) bool {
+	t.Helper()
+	plain := build.Default
+	unit := plain
+	unit.BuildTags = append(slices.Clone(unit.BuildTags), "unit")
+	dir, name := filepath.Split(path)
+	without, err := plain.MatchFile(dir, name)
+	require.NoError(t, err)
+	with, err := unit.MatchFile(dir, name)
+	require.NoError(t, err)
+	return without && !with
 }
 
 // The rule itself must be able to fail.

@@ -18,8 +18,8 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/fake"
+	"plimsoll/internal/measure/engine/imagetest"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
@@ -157,8 +157,8 @@ func pullOptions(t *testing.T, image string, engines ...engine.Engine) Options {
 // shareImages gives a state directory the images that all tests share.
 func shareImages(t *testing.T, state string) {
 	t.Helper()
-	require.NoError(t, errors.Join(os.MkdirAll(state, 0o755), os.MkdirAll(enginetest.ImageDir(), 0o700)))
-	require.NoError(t, os.Symlink(enginetest.ImageDir(), (State{state}).Images()))
+	require.NoError(t, errors.Join(os.MkdirAll(state, 0o755), os.MkdirAll(imagetest.ImageDir(), 0o700)))
+	require.NoError(t, os.Symlink(imagetest.ImageDir(), (State{state}).Images()))
 }
 
 func needBusyBox(t *testing.T) {

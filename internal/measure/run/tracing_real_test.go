@@ -1,7 +1,6 @@
-//go:build !race
+//go:build !unit
 
-// In make unit the race detector's half is -short, and would link Docker's client only to
-// skip this.
+// make unit would link Docker's client only to skip this.
 
 package run
 

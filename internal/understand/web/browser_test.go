@@ -1,7 +1,6 @@
-//go:build linux && !race
+//go:build linux && !unit
 
-// In make unit the race detector's half is -short, and would link what speaks to a browser
-// only to skip this.
+// make unit would link what speaks to a browser only to skip this.
 
 package web
 

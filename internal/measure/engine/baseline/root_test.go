@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -15,7 +15,7 @@ import (
 // hand, and rm -rf goes through mounts: whatever can be removed there must be the
 // run's own. (With the machine's own /dev in it, the machine's devices were gone.)
 func TestRootLeadsNowhere(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := kittest.Bare(t)
 	if !kit.Root {
 		t.Skip("native needs root")
 	}

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/canary"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -73,7 +74,7 @@ func plantAndDie(t *testing.T) (pid int, had []proc.Stat) {
 	// As /tmp is: an ordinary user's engine reads and writes there.
 	require.Reachable(t, tmp)
 	require.NoError(t, os.Chmod(tmp, 0o777|os.ModeSticky))
-	require.NoError(t, os.Symlink(enginetest.ImageDir(), filepath.Join(tmp, filepath.Base(enginetest.ImageDir()))))
+	require.NoError(t, os.Symlink(imagetest.ImageDir(), filepath.Join(tmp, filepath.Base(imagetest.ImageDir()))))
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestPlant$")
 	cmd.Env = append(os.Environ(), planter+"=1", "TMPDIR="+tmp)
 	out, err := cmd.StdoutPipe()

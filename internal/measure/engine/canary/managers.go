@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest/images"
 	"plimsoll/internal/measure/image"
-	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
 )
 
 // archive is an image as a user may have built one: its name is one of ours.
 func (f *Flock) archive(ctx context.Context) (path, tag string, err error) {
-	store := imagestore.NewStore(filepath.Join(f.t.TempDir(), "images"), probe.Binary(), imagestore.Options{})
+	store := images.New(filepath.Join(f.t.TempDir(), "images"))
 	path, err = store.Path(ctx, "payload", image.DockerArchive)
 	return path, store.Tag("payload", ""), err
 }

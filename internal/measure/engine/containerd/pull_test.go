@@ -1,3 +1,5 @@
+//go:build !unit
+
 package containerd
 
 import (
@@ -5,8 +7,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/containerd/containerd/v2/core/mount"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
@@ -48,17 +48,5 @@ func TestPrintedSize(t *testing.T) {
 	want := fmt.Sprintf("%.1f KiB", float64(z.Printed)/1024)
 	if !strings.Contains(string(out), want) {
 		t.Errorf("ours is %s, ctr prints:\n%s", want, out)
-	}
-}
-
-func TestOwnDirectory(t *testing.T) {
-	for want, mounts := range map[string][]mount.Mount{
-		"/s/2/fs": {{Type: "overlay", Options: []string{"index=off", "lowerdir=/s/2/fs:/s/1/fs"}}},
-		"/s/3":    {{Type: "bind", Source: "/s/3"}},
-		"":        {{Type: "btrfs", Source: "/dev/loop1"}},
-	} {
-		if got := ownDirectory(mounts); got != want {
-			t.Errorf("%v: %q, want %q", mounts, got, want)
-		}
 	}
 }

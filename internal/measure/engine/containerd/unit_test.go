@@ -20,7 +20,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/record"
 )
 
@@ -153,7 +153,7 @@ func TestParseAnswer(t *testing.T) {
 // A program whose start is answered too late runs, and its output does not end:
 // whoever waits for that end, as the client does, waits until the time is up.
 func TestLateStart(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := kittest.Bare(t)
 	f, err := openFIFOs(kit, "late", nil, io.Discard, io.Discard)
 	require.NoError(t, err)
 	w, err := os.OpenFile(f.config.Stdout, os.O_WRONLY, 0)

@@ -13,7 +13,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/record"
 )
@@ -93,7 +93,7 @@ func levelOf(d engine.Detection, factor, name string) engine.Level {
 }
 
 func TestRuntimeNotReady(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := imagetest.Kit(t)
 	s := &scripted{name: "containerd", conditions: []*v1.RuntimeCondition{condition("RuntimeReady", false, "ShimGone", "no shim")}}
 	e := s.start(t)
 	if d := e.Detect(t.Context(), kit); d.Usable || !strings.Contains(d.Reason, "RuntimeReady is false: ShimGone: no shim") {
@@ -106,7 +106,7 @@ func TestRuntimeNotReady(t *testing.T) {
 
 // TestNetworkNotReady: pods on the host's network need no CNI.
 func TestNetworkNotReady(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := imagetest.Kit(t)
 	s := &scripted{name: "cri-o", conditions: noNetwork(), pull: errors.New("come so far")}
 	e := s.start(t)
 	d := e.Detect(t.Context(), kit)
@@ -123,7 +123,7 @@ func TestNetworkNotReady(t *testing.T) {
 
 // TestPullRefused: a server that wants TLS on loopback is told from others.
 func TestPullRefused(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := imagetest.Kit(t)
 	s := &scripted{name: "cri-o", conditions: ready()}
 	s.pull = errors.New(`pinging container registry 127.0.0.1:5000: Get "https://127.0.0.1:5000/v2/": http: server gave HTTP response to HTTPS client`)
 	e := s.start(t)
@@ -136,7 +136,7 @@ func TestPullRefused(t *testing.T) {
 // TestHandlers: runtimes are found by the names and the programs that servers
 // give, whatever form the answer has.
 func TestHandlers(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := imagetest.Kit(t)
 	config := `{"containerd": {"defaultRuntimeName": "runc", "runtimes": {
 		"runc": {"runtimeType": "io.containerd.runc.v2", "options": {"BinaryName": "", "SystemdCgroup": true}},
 		"mine": {"runtimeType": "io.containerd.runc.v2", "options": {"BinaryName": "/opt/crun"}},
@@ -180,7 +180,7 @@ func TestHandlers(t *testing.T) {
 
 // TestNobody: what was tried is said; what is no CRI server is told from one.
 func TestNobody(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := imagetest.Kit(t)
 	e := New()
 	e.sockets = []string{"/no/such/socket"}
 	if d := e.Detect(t.Context(), kit); d.Usable || !strings.Contains(d.Reason, "/no/such/socket") || d.Fix == "" {

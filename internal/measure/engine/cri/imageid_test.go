@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 )
 
 // The fact image-id is the same in each run, in whichever way a server names
 // the image of a container.
 func TestImageID(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := imagetest.Kit(t)
 	ids := map[string]bool{}
 	for _, run := range []string{"aaaaaaaa", "bbbbbbbb"} {
 		other := *kit

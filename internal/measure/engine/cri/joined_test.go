@@ -8,14 +8,14 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 	"plimsoll/internal/record"
 )
 
 // TestJoined: a build may be a server that runs already. It is the one that is asked,
 // whatever the environment names, and what it lacks is not had from a private one.
 func TestJoined(t *testing.T) {
-	plain := enginetest.UnitKit(t)
+	plain := imagetest.Kit(t)
 	usual := &scripted{name: "containerd", conditions: ready(), pull: errors.New("the usual one is asked")}
 	second := &scripted{name: "containerd", conditions: ready(), pull: errors.New("the second one is asked")}
 	e := New()

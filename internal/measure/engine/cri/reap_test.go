@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/imagetest"
 )
 
 // A server that is an ordinary user's may tell the ids of anybody's containers. Only
@@ -44,7 +44,7 @@ func TestReapEndsNobodysElse(t *testing.T) {
 // Who listens at the other end is known by the connection itself.
 func TestPeerOfConnection(t *testing.T) {
 	e := (&scripted{name: "containerd"}).start(t)
-	s, err := e.connect(t.Context(), enginetest.UnitKit(t), engine.DefaultLevel)
+	s, err := e.connect(t.Context(), imagetest.Kit(t), engine.DefaultLevel)
 	require.NoError(t, err)
 	defer s.close()
 	if got := s.peer.Load(); got != int64(os.Geteuid()) {

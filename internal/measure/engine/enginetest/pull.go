@@ -8,8 +8,8 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/enginetest/images"
 	"plimsoll/internal/measure/image"
-	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/record"
 )
 
@@ -71,14 +71,14 @@ type pullSuite struct {
 	kit      *engine.Kit
 	puller   engine.Puller
 	opts     PullOptions
-	registry *imagestore.Registry
+	registry images.Registry
 	image    *image.Published
 }
 
 func (s *pullSuite) serve(t *testing.T) {
 	t.Helper()
 	var err error
-	if s.registry, err = imagestore.StartRegistry(t.TempDir()); err != nil {
+	if s.registry, err = images.Serve(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

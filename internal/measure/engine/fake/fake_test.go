@@ -11,13 +11,14 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/fake"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
 func TestConformance(t *testing.T) {
-	kit := enginetest.UnitKit(t)
+	kit := kittest.Bare(t)
 	skip := map[string]string{"tools": "a fake runs only the payload", "limits": "nothing real runs",
 		"isolation": "nothing real runs"}
 	for _, runtime := range []string{"medium", "foreign", "sleeping"} {

@@ -1,11 +1,8 @@
-package enginetest
+package imagetest
 
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -13,12 +10,6 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/imagestore"
 )
-
-// ImageDir is where tests keep their images, from one to the next. A test with
-// a state directory of its own can link its images to it.
-func ImageDir() string {
-	return filepath.Join(os.TempDir(), "plimsoll-test-images-"+strconv.Itoa(os.Getuid()))
-}
 
 // Toolbox sees to it that the kit has the image toolbox. Building it takes a
 // minute or two, once; where another process does it, as the tests of the

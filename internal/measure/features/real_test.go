@@ -69,6 +69,7 @@ func missing(f *record.Features) int {
 // took everything away by themselves.
 func try1(t *testing.T, o Options) *record.Features {
 	t.Helper()
+	enginetest.Real(t)
 	if o.Kit == nil {
 		o.Kit = enginetest.Kit(t)
 	}

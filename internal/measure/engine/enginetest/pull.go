@@ -30,6 +30,7 @@ type PullOptions struct {
 // must fail. The registry's own count decides what was transferred.
 func Pulls(t *testing.T, e engine.Engine, levels map[string]string, opts PullOptions) {
 	t.Helper()
+	Real(t)
 	kit := opts.Kit
 	if kit == nil {
 		kit = Kit(t)

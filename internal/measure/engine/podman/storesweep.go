@@ -28,7 +28,7 @@ func (p *program) storeOf(kit *engine.Kit, dir string) (*program, error) {
 	for _, driver := range []string{overlay, vfs, fuseOverlay, btrfs, zfs} {
 		conf, ok := confOf(dir, storeDir(kit, p, driver), "-")
 		if !ok {
-			conf, ok = confOf(dir, runRoot(kit, p, driver), "")
+			conf, ok = confOf(p.inRunDir(dir), runRoot(kit, p, driver), "")
 		}
 		if !ok {
 			continue
@@ -49,6 +49,20 @@ func (p *program) storeOf(kit *engine.Kit, dir string) (*program, error) {
 // commandsEnd is how long a podman that was under way when its run was killed
 // may take to end, once its container is gone.
 const commandsEnd = 5 * time.Second
+
+// inRunDir is a path in the runtime directory as this podman has that: the run that was
+// killed may have had it by a link, such as /var/run. Any other path stays what it is.
+func (p *program) inRunDir(path string) string {
+	_ = p.asUser(func() error { // what can't be looked at is not the same
+		theirs, terr := os.Stat(filepath.Dir(path))
+		ours, err := os.Stat(p.runDir())
+		if err == nil && terr == nil && os.SameFile(theirs, ours) {
+			path = filepath.Join(p.runDir(), filepath.Base(path))
+		}
+		return nil
+	})
+	return path
+}
 
 // sweepStore clears away what a killed run has left of a store of ours. Podman
 // does it as long as it knows the containers: then it cleans their networks,

@@ -149,6 +149,27 @@ func TestStoreOf(t *testing.T) {
 	}
 }
 
+// TestStoreByALink: a run that named the runtime directory by a link has left a store in the
+// one that is named without, and the other way about.
+func TestStoreByALink(t *testing.T) {
+	kit := &engine.Kit{RunID: "abcd1234", Dir: "/var/lib/plimsoll/runs/abcd1234"}
+	there, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(there, link))
+	for _, c := range []struct {
+		now, then string
+		ok        bool
+	}{{there, link, true}, {link, there, true}, {there, t.TempDir(), false}} {
+		p := &program{path: "podman", user: &engine.User{Name: "plimsoll", RuntimeDir: c.now}}
+		q, err := p.storeOf(kit, filepath.Join(c.then, "plimsoll-abcd1234-o"))
+		if (err == nil) != c.ok {
+			t.Errorf("%s, and now %s: %v", c.then, c.now, err)
+		}
+		if want := filepath.Join(c.now, "plimsoll-abcd1234-o"); c.ok && (q == nil || q.store.run != want) {
+			t.Errorf("%s, and now %s: the store is %+v", c.then, c.now, q)
+		}
+	}
+}
+
 // TestBundles: what a runtime's state and a specification tell.
 func TestBundles(t *testing.T) {
 	const root = "/var/lib/plimsoll/runs/abcd1234/podman-overlay-root/root/"

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"plimsoll/internal/record"
@@ -248,6 +249,17 @@ terms and in interleaved order, against the same files run without an engine
 	return root
 }
 
+// emptyList refuses an option whose list is given and empty, as a shell's variable may be
+// that was meant to choose: it would mean everything.
+func emptyList(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if l, ok := f.Value.(pflag.SliceValue); ok && err == nil && len(l.GetSlice()) == 0 {
+			err = withHint(fail(Usage, "--%s is empty", f.Name), "give it a value, or leave it out")
+		}
+	})
+	return err
+}
+
 // wrapArgs makes every complaint about arguments one about usage.
 func wrapArgs(c *cobra.Command) {
 	check := c.Args
@@ -258,7 +270,7 @@ func wrapArgs(c *cobra.Command) {
 		if err := check(cmd, args); err != nil {
 			return argumentSlip(cmd, args, err)
 		}
-		return nil
+		return emptyList(cmd)
 	}
 	for _, sub := range c.Commands() {
 		wrapArgs(sub)

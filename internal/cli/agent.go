@@ -87,9 +87,9 @@ func (o *agentSetting) serve(w World, sources []storage.Source) error {
 	if (o.cert == "") != (o.key == "") {
 		return fail(Usage, "--cert and --key belong together")
 	}
-	host, _, err := net.SplitHostPort(o.listen)
+	host, err := listening(o.listen, ":"+agent.DefaultPort)
 	if err != nil {
-		return withHint(fail(Usage, "--listen is %q: %w", o.listen, err), "give an address and a port, such as :%s", agent.DefaultPort)
+		return err
 	}
 	id, err := o.known()
 	if err != nil {

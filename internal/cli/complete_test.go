@@ -20,7 +20,7 @@ import (
 var free = map[string]string{
 	"account": "of a cluster", "agent": "an address", "agent-job": "a job", "allow-failures": "a share", "bad": "a commit", "build": "a binding, or a command",
 	"delta": "a share", "error": "a share", "fail-above": "a share", "good": "a commit", "image-archive": "a binding", "image-on": "a binding",
-	"limit-cpus": "a number", "limit-memory": "a size", "listen": "an address", "mirror": "an address", "name": "a name", "partition": "of a cluster",
+	"listen": "an address", "mirror": "an address", "name": "a name", "partition": "of a cluster",
 	"program": "a binding", "pull-from": "an address", "run-id": "an id", "set": "a binding", "slurm-option": "of a cluster", "threshold": "a share",
 	"time-limit": "a time", "weight": "a number",
 }
@@ -107,6 +107,7 @@ func TestCompletedWords(t *testing.T) {
 		not  string
 	}{
 		{[]string{"explain", ""}, []string{"docker", "oci"}, "fake"},
+		{[]string{"run", "quick", "--limit-cpus", ""}, []string{"none"}, "docker"},
 		{[]string{"explain", "docker", ""}, []string{"network=", "runtime="}, "docker"},
 		{[]string{"explain", "docker", "network="}, []string{"network=none", "network=host"}, "network="},
 		{[]string{"ablate", "docker", ""}, []string{"network=", "density"}, "docker"},

@@ -51,10 +51,23 @@ is not encrypted; through ssh -L 7654:127.0.0.1:7654 it is. SIGINT ends it.`,
 	return c
 }
 
-func serve(w World, dirs []string, listen string) error {
-	host, _, err := net.SplitHostPort(listen)
+// listening is the host of an address to listen at, which has a port as well, such as
+// another.
+func listening(address, such string) (host string, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
-		return withHint(fail(Usage, "--listen is %q: %w", listen, err), "give an address and a port, such as %s", defaultListen)
+		return "", withHint(fail(Usage, "--listen is %q: %w", address, err), "give an address and a port, such as %s", such)
+	}
+	return host, nil
+}
+
+func serve(w World, dirs []string, listen string) error {
+	host, err := listening(listen, defaultListen)
+	if err != nil {
+		return err
 	}
 	o := web.Options{Dirs: dirs, Log: w.Stderr}
 	closeWatch := watchLive(&o)

@@ -117,6 +117,7 @@ func (c *changes) add(cmd *cobra.Command) {
 	c.limits = map[string]*[]string{}
 	for _, l := range limitFlags {
 		c.limits[l.flag] = cmd.Flags().StringSlice(l.flag, nil, l.usage)
+		completes(cmd, l.flag, completeWords("none\tno limit")) // what else it takes is a number
 	}
 }
 

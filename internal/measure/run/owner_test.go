@@ -130,6 +130,32 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// TestClaimInAUserNamespace: where the user of rootless engines has no number, as for root in
+// a user namespace of its own, a run has its folder all the same.
+func TestClaimInAUserNamespace(t *testing.T) {
+	const unmapped = 65533
+	if dir := os.Getenv(claimsIn); dir != "" {
+		_, err := State{dir}.Claim("abcd1234", "/out", &engine.User{Name: "somebody", UID: unmapped, GID: unmapped})
+		fmt.Println("claimed:", err)
+		return
+	}
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Skip("user namespaces need unshare: ", err)
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.CommandContext(t.Context(), unshare, "--user", "--map-root-user", self, "-test.run", "^TestClaimInAUserNamespace$")
+	c.Env = append(os.Environ(), claimsIn+"="+t.TempDir())
+	out, err := c.CombinedOutput()
+	if !strings.Contains(string(out), "claimed: ") {
+		t.Skipf("no user namespace can be had here: %v: %q", err, out)
+	}
+	if !strings.Contains(string(out), "claimed: <nil>\n") {
+		t.Errorf("%s", out)
+	}
+}
+
 // claimsIn says to TestClaimInAContainer where to claim.
 const claimsIn = "PLIMSOLL_TEST_CLAIMS_IN"
 

@@ -206,7 +206,11 @@ func letIn(dir *safepath.Dir, user *engine.User) error {
 	if user == nil || os.Geteuid() != 0 || user.UID == 0 {
 		return dir.Chmod(0o700)
 	}
-	if err := dir.Group(user.GID); err != nil {
+	err := dir.Group(user.GID)
+	if errors.Is(err, unix.EINVAL) { // to a user namespace that does not map it: nobody of it is here
+		return dir.Chmod(0o700)
+	}
+	if err != nil {
 		return err
 	}
 	return dir.Chmod(0o710)

@@ -45,6 +45,7 @@ func protocolOf(t *testing.T, workloads, environments string, engines ...engine.
 		Run: &record.Run{}, Plan: plan, Dir: filepath.Join(t.TempDir(), "run"),
 		Engines: engines, State: State{filepath.Join(t.TempDir(), "state")}, Root: os.Geteuid() == 0,
 		Getenv: os.Getenv, LookPath: exec.LookPath, Progress: NoProgress{}, Wait: true, Finish: make(chan struct{}),
+		machine: counted(t, engines),
 	}
 }
 

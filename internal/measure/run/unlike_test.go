@@ -194,6 +194,12 @@ func (s *stopsAfter) Remark(text string) { s.said = append(s.said, text) }
 // the record doesn't say what they held, it is gone on with, and that is said.
 func TestResumeRefusesOtherImages(t *testing.T) {
 	const other = "sha256:0123456789abcdef"
+	begun := &stopsAfter{after: 3, finish: make(chan struct{})}
+	o := pullOptions(t, "payload", newPulling("engine"))
+	o.Finish, o.Progress = begun.finish, begun
+	if sum, err := Execute(t.Context(), o); err != nil || !sum.Interrupted || sum.Trials != 4 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*record.Run)
@@ -211,13 +217,10 @@ func TestResumeRefusesOtherImages(t *testing.T) {
 		}, says: "whether payload is what", keeps: other},
 		{name: "without digests", change: func(r *record.Run) { r.Images = nil }, says: "whether payload is what", keeps: "not recorded"},
 	} {
-		begun := &stopsAfter{after: 3, finish: make(chan struct{})}
-		o := pullOptions(t, "payload", newPulling("engine"))
-		o.Finish, o.Progress = begun.finish, begun
-		if sum, err := Execute(t.Context(), o); err != nil || !sum.Interrupted || sum.Trials != 4 {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
-		}
-		w, was, err := record.Resume(o.Dir)
+		next := o // goes on with the same beginning, in a record of its own
+		next.Dir = filepath.Join(t.TempDir(), "run")
+		require.NoError(t, os.CopyFS(next.Dir, os.DirFS(o.Dir)))
+		w, was, err := record.Resume(next.Dir)
 		require.NoError(t, err)
 		if len(was.Images) != 1 || was.Images[0].WithoutProbe == "" || was.Images[0].WithoutProbe == was.Images[0].Tree {
 			t.Fatalf("%s: the record's images are %+v", c.name, was.Images)
@@ -225,16 +228,15 @@ func TestResumeRefusesOtherImages(t *testing.T) {
 		c.change(was)
 		require.NoError(t, errors.Join(w.Update(was), w.Close()))
 		held := func() string {
-			run, err := os.ReadFile(filepath.Join(o.Dir, record.RunFile))
+			run, err := os.ReadFile(filepath.Join(next.Dir, record.RunFile))
 			require.NoError(t, err)
-			trials, err := os.ReadFile(filepath.Join(o.Dir, record.TrialsFile))
+			trials, err := os.ReadFile(filepath.Join(next.Dir, record.TrialsFile))
 			require.NoError(t, err)
 			return string(run) + string(trials)
 		}
 		before := held()
 
 		again := &stopsAfter{after: -1}
-		next := o
 		next.Run, next.Resume, next.Unlike, next.Finish, next.Progress = was, true, c.unlike, make(chan struct{}), again
 		next.Engines = []engine.Engine{newPulling("engine")}
 		_, err = Execute(t.Context(), next)
@@ -250,7 +252,7 @@ func TestResumeRefusesOtherImages(t *testing.T) {
 			}
 			continue
 		}
-		r, oerr := record.Open(o.Dir)
+		r, oerr := record.Open(next.Dir)
 		require.NoError(t, errors.Join(err, oerr))
 		run := r.Run()
 		var kept []string

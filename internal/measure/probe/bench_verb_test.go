@@ -96,13 +96,20 @@ func TestBenchOfTheSystem(t *testing.T) {
 		}
 		empty(t, dir)
 	}
+	if testing.Short() {
+		return // not for a second of a processor
+	}
 	if got := bench(t, "create-processes --seconds 1"); got["ns"] < 0.9e9 || got["count"] != got["batches"]*100 {
 		t.Errorf("for a second: %v", got)
 	}
 }
 
 func TestBenchOfMemory(t *testing.T) {
-	for _, args := range []string{"stream --bytes 1000008 --repetitions 4", "stream --bytes 1000008 --threads 3 --repetitions 300", "stream --bytes 8 --repetitions 2"} {
+	together := "stream --bytes 1000008 --threads 3 --repetitions 300"
+	if testing.Short() {
+		together = "stream --bytes 1000008 --threads 3 --repetitions 30"
+	}
+	for _, args := range []string{"stream --bytes 1000008 --repetitions 4", together, "stream --bytes 8 --repetitions 2"} {
 		got := bench(t, args)
 		for _, kernel := range []string{"copy", "scale", "add", "triad"} {
 			best, middle, worst := got[kernel+".best_bytes_per_second"], got[kernel+".median_bytes_per_second"], got[kernel+".worst_bytes_per_second"]

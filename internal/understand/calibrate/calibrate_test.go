@@ -67,9 +67,13 @@ func TestCalibrated(t *testing.T) {
 
 // The same seed gives the same counts, on any number of processors.
 func TestSameCounts(t *testing.T) {
+	reps := 60
+	if testing.Short() {
+		reps = 20
+	}
 	count := func(procs int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		r := simulated(t, Plan{Seed: 7, Shapes: shapes("outliers"), Blocks: []int{6}, Powers: []int{6}, Reps: 60})
+		r := simulated(t, Plan{Seed: 7, Shapes: shapes("outliers"), Blocks: []int{6}, Powers: []int{6}, Reps: reps})
 		data, err := json.Marshal(r)
 		require.NoError(t, err)
 		return string(data)

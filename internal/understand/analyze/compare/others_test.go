@@ -149,6 +149,9 @@ func TestOthersAndHistory(t *testing.T) {
 // follows by a power of its own, spread as real engines' are, and with 1 % of scatter
 // that is its own, the intervals hold the truth and no engine is said to have changed.
 func TestOthersCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates eighty runs: left out with -short")
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	holds, called, all := 0, 0, 0
 	for n := range 40 {

@@ -78,6 +78,8 @@ type Spec struct {
 	Claims []record.Claim
 	// Images are those that were bound to others.
 	Images map[string]string
+	// Sort is the metric that the study is sorted by.
+	Sort string
 	// ID and Started are the run's, where not empty.
 	ID      string
 	Started time.Time
@@ -166,7 +168,7 @@ func (s Spec) Run() *record.Run {
 	r := &record.Run{
 		Format: record.FormatVersion, ID: "0a1b2c3d", Started: began, Finished: began.Add(71 * time.Second), Status: "done",
 		Tool:  record.Tool{Version: "0.1.0", Commit: "0123456789abcdef", Go: "go1.26", Probe: "sha256:00"},
-		Study: record.Study{Name: s.Name, Title: "A synthetic run", Parts: s.Parts, Tables: s.Tables, Claims: s.Claims, Images: s.Images},
+		Study: record.Study{Name: s.Name, Title: "A synthetic run", Parts: s.Parts, Tables: s.Tables, Claims: s.Claims, Images: s.Images, Sort: s.Sort},
 		Protocol: record.Protocol{Blocks: s.Blocks, Warmup: s.Warmup, PerBlock: s.PerBlock, Seed: s.Seed, Order: "random",
 			Cache: "warm", CPUs: 1, MemoryBytes: 1 << 30, TrialLimitNS: int64(10 * time.Second), Delta: 0.01},
 		Workloads: s.Workloads, Excluded: s.Excluded, Residue: s.Residue, Agents: s.Agents,

@@ -26,12 +26,14 @@ func Prove(ctx context.Context, kit *engine.Kit, env engine.Environment, id stri
 }
 
 // ProveResult is Prove for those who also want to see what the engine said. One whose
-// answer is missing is followed by another: LXD's client now and then loses what a
-// short program prints. A trial that this happens to fails; all of an environment's
-// are not given up for it.
+// answer is missing, or that the engine refuses, is followed by another: LXD's client now
+// and then loses what a short program prints, and youki fails in some starts of a
+// thousand. A trial that this happens to fails; all of an environment's are not given up
+// for it.
 func ProveResult(ctx context.Context, kit *engine.Kit, env engine.Environment, id string) (probe.Payload, engine.Result, error) {
 	p, res, err := proveOnce(ctx, kit, env, id)
-	if errors.Is(err, probe.ErrNoProof) {
+	var e *engine.Error
+	if errors.As(err, &e) && (e.Class == record.EngineError || errors.Is(err, probe.ErrNoProof)) {
 		p, res, err = proveOnce(ctx, kit, env, id)
 	}
 	return p, res, err

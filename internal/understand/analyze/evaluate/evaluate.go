@@ -182,6 +182,11 @@ func (s *store) show(w int, out *analyze.Workload) (ids []string, sort string) {
 		// and a whole protocol (a pull, a ramp, a load) is about none's.
 		start := s.firstOf(out, "startup", "exec-ready")
 		if !slices.ContainsFunc(own, func(m record.Metric) bool { return m.ID == "time" }) && (!known || out.Table(start).Measured()) && !slices.Contains(ids, start) {
+			// What a study of starts is sorted by comes first: else its rows would
+			// follow values that are not to be seen.
+			if sort := s.run.Study.Sort; out.Table(sort).Measured() && !slices.Contains(ids, sort) && sort != start {
+				ids = append(ids, sort)
+			}
 			ids = append(ids, start)
 		}
 	}

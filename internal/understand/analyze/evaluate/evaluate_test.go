@@ -65,6 +65,17 @@ func TestKnownEffects(t *testing.T) {
 	}
 }
 
+// TestSortedByIsShown: rows in the order of a metric that is not shown would look unsorted.
+func TestSortedByIsShown(t *testing.T) {
+	for sort, want := range map[string]string{"": "startup", "startup": "startup", "whole": "whole startup", "score": "startup"} {
+		spec := recordtest.Typical()
+		spec.Sort = sort
+		if got := strings.Join(analyzetest.Run(t, spec).Workloads[0].Show, " "); got != want {
+			t.Errorf("sorted by %q: %q is shown, not %q", sort, got, want)
+		}
+	}
+}
+
 func TestFailuresAreCountedAndEnterNoTime(t *testing.T) {
 	res := analyzetest.Run(t, recordtest.Typical())
 	for _, c := range res.Workloads[0].Counts {

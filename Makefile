@@ -201,16 +201,16 @@ UNIT := -trimpath -tags unit -vet=off -short -p 4 -timeout 5m
 unit: export GOGC := 1600
 unit: export GOMEMLIMIT := 768MiB
 unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
-	@room=$$($(ROOM)); [ -z "$$room" ] || export GOFLAGS="$$($(GO) env GOFLAGS) '-exec=env TMPDIR=$$room'"; \
+	@room=$$($(ROOM)); [ -z "$$room" ] || export TMPDIR=$$room; \
 	$(MAKE) --no-print-directory -k -j2 unit-race unit-rest; status=$$?; \
 	[ -z "$$room" ] || { rm -rf --one-file-system $$room/plimsoll-test-images-*; rmdir $$room 2>/dev/null; }; exit $$status
 
 # Tests make and remove tens of thousands of files, and a disk's file system takes its time
 # for that: where memory has room for them, and what lies there may be executed, they have
-# theirs there. The name stays the same, so that Go keeps results; linkers write to the disk.
+# theirs there, and linkers the programs. The name stays the same, so that Go keeps results.
 ROOM = room=/dev/shm/plimsoll-$$(pwd | cksum | cut -d' ' -f1); \
-	[ -z "$$TMPDIR$$GOTMPDIR" ] && [ -d /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 1000000 ] && \
-	[ "$$(awk '/^MemAvailable/ { print $$2 }' /proc/meminfo)" -gt 4000000 ] && \
+	[ -z "$$TMPDIR$$GOTMPDIR" ] && [ -d /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 2000000 ] && \
+	[ "$$(awk '/^MemAvailable/ { print $$2 }' /proc/meminfo)" -gt 6000000 ] && \
 	{ mkdir -m 755 $$room 2>/dev/null || [ -O $$room -a ! -L $$room ]; } && try=$$room/try-$$$$ && \
 	printf '\043!/bin/sh\n' >$$try && chmod +x $$try && { $$try 2>/dev/null; ran=$$?; rm $$try; [ $$ran = 0 ]; } && echo $$room
 

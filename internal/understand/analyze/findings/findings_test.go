@@ -188,6 +188,13 @@ func TestPairsAgree(t *testing.T) {
 	if got := titles(finding(t, run, test)); len(got) != 2 {
 		t.Errorf("%v: the image is named, so that it need not agree", got)
 	}
+	lacks := claimRun(base, 0.02, func(r *recordtest.Cells) {
+		r.Envs = slices.DeleteFunc(r.Envs, func(e recordtest.Env) bool { return e.ID == "podman/alpine" })
+	})
+	test.Of, test.To = of("engine", "docker,podman", "image", "alpine"), of("engine", "docker,podman", "image", "debian")
+	if got := titles(finding(t, lacks, test)); !slices.Equal(got, []string{"docker/alpine docker/debian"}) {
+		t.Errorf("%v: both engines are named on both sides", got)
+	}
 	vary := record.ClaimTest{Of: of("engine", "docker,podman,charliecloud"), Vary: "engine", Workload: choice("hello"), Metric: "startup", Ratio: below(2)}
 	want := []string{"docker/alpine podman/alpine", "docker/alpine charliecloud", "docker/debian podman/debian", "docker/debian charliecloud", "podman/alpine charliecloud", "podman/debian charliecloud"}
 	if got := titles(finding(t, run, vary)); !slices.Equal(got, want) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math/bits"
 	"net"
 	"net/netip"
@@ -19,22 +20,25 @@ import (
 )
 
 // freeSubnet finds a network of 254 addresses that overlaps with none that an
-// interface or a route of this machine has. Runs that look at once find
-// different ones, since each begins elsewhere.
-func freeSubnet(runID string) (netip.Prefix, error) {
+// interface or a route of this machine has, and keeps other runs off it until it is
+// closed.
+func freeSubnet(runID string) (netip.Prefix, io.Closer, error) {
 	taken, err := subnets()
 	if err != nil {
-		return netip.Prefix{}, err
+		return netip.Prefix{}, nil, err
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(runID)) // never fails
 	for i := range uint32(256) {
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 213, byte(h.Sum32() + i), 0}), 24)
-		if !slices.ContainsFunc(taken, p.Overlaps) {
-			return p, nil
+		if slices.ContainsFunc(taken, p.Overlaps) {
+			continue
+		}
+		if held, err := reserve(p); held != nil || err != nil {
+			return p, held, err
 		}
 	}
-	return netip.Prefix{}, &engine.Error{Class: record.Unavailable, Text: "no network of 10.213.0.0/16 is free on this machine"}
+	return netip.Prefix{}, nil, &engine.Error{Class: record.Unavailable, Text: "no network of 10.213.0.0/16 is free on this machine"}
 }
 
 // subnets are the networks in use, but for the default route.

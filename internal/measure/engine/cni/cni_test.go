@@ -27,6 +27,26 @@ func TestRouteOf(t *testing.T) {
 	}
 }
 
+// TestSubnetsOfTwoRuns: before either has made its bridge, two runs that begin to look at
+// one place have different networks; the first one's is free again once it is closed.
+func TestSubnetsOfTwoRuns(t *testing.T) {
+	one, held, err := freeSubnet("tworuns1")
+	require.NoError(t, err)
+	two, other, err := freeSubnet("tworuns1")
+	require.NoError(t, err)
+	defer other.Close()
+	if one.Overlaps(two) {
+		t.Errorf("both have %s", one)
+	}
+	require.NoError(t, held.Close())
+	again, held, err := freeSubnet("tworuns1")
+	require.NoError(t, err)
+	defer held.Close()
+	if again != one {
+		t.Errorf("%s was let go of, and %s is found", one, again)
+	}
+}
+
 func TestAddress(t *testing.T) {
 	got, err := address([]byte(`{"ips":[{"version":"6","address":"fd00::2/64"},{"version":"4","address":"10.1.2.3/24"}]}`))
 	if err != nil || got != netip.MustParseAddr("10.1.2.3") {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/netip"
 	"os"
@@ -27,6 +28,7 @@ type Network struct {
 	dir     string // of the plug-ins
 	bridge  string // or the parent of its interfaces; "" where it has no link of its own
 	subnet  netip.Prefix
+	held    io.Closer                   // keeps other runs off the subnet
 	data    string                      // where host-local keeps account
 	forward func(context.Context) error // lets go of forwarding
 	plugins []plugin
@@ -61,11 +63,11 @@ func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, er
 	if err := taken(link); err != nil {
 		return nil, err
 	}
-	subnet, err := freeSubnet(kit.RunID + suffixes[kind])
+	subnet, held, err := freeSubnet(kit.RunID + suffixes[kind])
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{kit: kit, kind: kind, dir: dir, bridge: link, subnet: subnet, data: filepath.Join(kit.Dir, "cni-addresses-"+kind)}
+	n := &Network{kit: kit, kind: kind, dir: dir, bridge: link, subnet: subnet, held: held, data: filepath.Join(kit.Dir, "cni-addresses-"+kind)}
 	loopback := map[string]any{"cniVersion": version, "name": "plimsoll-lo", "type": "loopback"}
 	own := config(kind, link)
 	maps.Copy(own, map[string]any{
@@ -79,13 +81,13 @@ func newNetwork(ctx context.Context, kit *engine.Kit, kind string) (*Network, er
 	}{{loopback, "lo"}, {own, "eth0"}} {
 		text, err := json.Marshal(c.config)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, held.Close())
 		}
 		n.plugins = append(n.plugins, plugin{dir: dir, name: c.config["type"].(string), config: text, device: c.device})
 	}
 	if link != "" {
 		if err := kit.Ledger.Made(engine.Thing{Kind: engine.KindLink, Name: link}); err != nil {
-			return nil, err
+			return nil, errors.Join(err, held.Close())
 		}
 	}
 	if routes(kind) {
@@ -124,6 +126,7 @@ func (n *Network) Facts() map[string]string {
 // close removes the bridge, what lets its packets pass, and the account of
 // addresses.
 func (n *Network) close(ctx context.Context) error {
+	defer n.held.Close()
 	err := errors.Join(n.passage.Close(ctx), removeBridge(n.bridge), safepath.RemoveAll(n.data))
 	if err = errors.Join(err, n.letGo(ctx)); err != nil {
 		return fmt.Errorf("removing the network %s: %w", n.kind, err)

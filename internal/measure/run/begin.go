@@ -95,8 +95,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 // clearAway removes what the earlier part of a resumed run left: the trial in
 // flight when it was killed is done again, under the same name.
 func (r *runner) clearAway(ctx context.Context) error {
-	_, kept, _, err := sweep(ctx, r.machine, r.kit, r.Engines)
-	if err = errors.Join(err, engine.KeptErrors(kept)); err != nil {
+	if _, _, err := sweepAll(ctx, r.machine, r.kit, r.Engines); err != nil {
 		return err // something may still be mounted below: nothing is deleted there
 	}
 	runs, err := r.State.runs(false)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/imagestore"
 )
@@ -18,8 +17,8 @@ func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary)
 		errs = append(errs, r.session.closeAll(ctx, 2*r.openLimit))
 	}
 	errs = append(errs, r.pulls.close(), r.watching.close())
-	removed, kept, now, err := sweep(ctx, r.machine, r.kit, r.Engines)
-	if err = errors.Join(err, engine.KeptErrors(kept)); err != nil || len(removed) > 0 {
+	removed, now, err := sweepAll(ctx, r.machine, r.kit, r.Engines)
+	if err != nil || len(removed) > 0 {
 		now = nil
 	}
 	for _, it := range removed {

@@ -44,8 +44,14 @@ func sweep(ctx context.Context, m host.Machine, kit *engine.Kit, engines []engin
 
 // SweepAll is Sweep for whoever wants one error of all that stays.
 func SweepAll(ctx context.Context, kit *engine.Kit, engines []engine.Engine) ([]string, error) {
-	removed, kept, err := Sweep(ctx, kit, engines)
-	return removed, errors.Join(err, engine.KeptErrors(kept))
+	removed, _, err := sweepAll(ctx, host.Machine{}, kit, engines)
+	return removed, err
+}
+
+// sweepAll also gives how the machine was found.
+func sweepAll(ctx context.Context, m host.Machine, kit *engine.Kit, engines []engine.Engine) (removed []string, now *host.Census, err error) {
+	removed, kept, now, err := sweep(ctx, m, kit, engines)
+	return removed, now, errors.Join(err, engine.KeptErrors(kept))
 }
 
 // audit looks at the machine as the user would: what is new since before, of

@@ -134,17 +134,15 @@ func (c *chooser) pairs(a, b *record.Environment) bool {
 	case t.Vary != "" && t.Vary != analyze.ClaimEngine:
 		return a.Engine == b.Engine && sameBut(a.Levels, b.Levels, t.Vary)
 	}
-	// Engines that are named alike on both sides are compared each with itself, also where
-	// one of them has one side alone here: else the managers' difference would be judged.
-	if engines := t.Of[analyze.ClaimEngine]; t.Vary == "" && engines != nil && slices.Equal(engines, t.To[analyze.ClaimEngine]) && a.Engine != b.Engine {
-		return false
-	}
 	for _, f := range append(analyze.SortedKeys(a.Levels, b.Levels), analyze.ClaimEngine) {
 		// What a test names otherwise on either side is what it is about.
 		if f == t.Vary || t.Vary == "" && !slices.Equal(t.Of[f], t.To[f]) {
 			continue
 		}
-		if levelOf(a, f) != levelOf(b, f) && shared(c.levelsOf(asked{false, a.Engine, f}), c.levelsOf(asked{true, b.Engine, f})) {
+		// Engines that both sides name are compared each with itself, also where one of them
+		// has one side alone here: else the difference between managers would be judged.
+		named := f == analyze.ClaimEngine && t.Of[f] != nil
+		if levelOf(a, f) != levelOf(b, f) && (named || shared(c.levelsOf(asked{false, a.Engine, f}), c.levelsOf(asked{true, b.Engine, f}))) {
 			return false
 		}
 	}

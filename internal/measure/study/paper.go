@@ -32,6 +32,9 @@ var told = []string{"engine", "instrument", "client"}
 // differ from that.
 const notTold = "not told"
 
+// silent is what a protocol has where nothing is known that could be as published.
+var silent = []string{notTold, "not known here"}
+
 // paperFile is what a paper did, in studies/protocols/NAME.yaml.
 type paperFile struct {
 	Format yamlfile.Count                `key:"plimsoll-protocol" jsonschema:"required,minimum=1,maximum=1"`

@@ -131,6 +131,8 @@ func (p *PaperProtocol) Unexplained() []string {
 			add(r, "the study has no such part or workload, expected one that it has")
 		case !r.AsPublished && r.Why == "":
 			add(r, "the study has %s, expected the paper's, or why: …", r.Here)
+		case r.AsPublished && slices.Contains(silent, r.Paper):
+			add(r, "nothing is known of the paper's, expected here: … and why: …")
 		case r.AsPublished && r.Why != "":
 			add(r, "nothing differs, expected no why")
 		}

@@ -89,6 +89,9 @@ func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan)
 		if apart := timeline.Apart(with.spans, without.spans); apart != nil {
 			seen.Lo, seen.Hi = int64(apart.Lo), int64(apart.Hi)
 		}
+		if apart := timeline.Apart(with.plain, without.plain); apart != nil {
+			seen.PlainLo, seen.PlainHi = int64(apart.Lo), int64(apart.Hi)
+		}
 		t.Mechanisms = append(t.Mechanisms, seen)
 	}
 	return t, nil

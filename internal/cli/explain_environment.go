@@ -93,6 +93,7 @@ func (f *explainFlags) again(env []string) string {
 type followed struct {
 	alone, together *timeline.Explanation
 	spans           map[int]int64 // what those took that were alone and traced, by their block, ns
+	plain           map[int]int64 // likewise of those that were not traced
 	all             []int64       // of each that were together and not traced: until the last was ready
 }
 
@@ -265,7 +266,7 @@ func (f *explainFlags) seen(dir, env, lacks string) (followed, error) {
 			return followed{}, err
 		}
 	}
-	out := followed{all: of[1].all, spans: of[0].spans}
+	out := followed{all: of[1].all, spans: of[0].spans, plain: of[0].plain}
 	if f.bounded() && lacks == "" && len(of[0].traces) < f.starts && failed == nil {
 		of[0].pair()
 		f.fewer = max(f.starts-len(of[0].traces), f.fewer)
@@ -285,6 +286,7 @@ type starts struct {
 	traces   []*record.Trace
 	untraced []int64
 	spans    map[int]int64 // of those traced, by their block
+	plain    map[int]int64 // of those that were not, likewise
 	timed    []map[record.Event]int64
 	all      []int64
 }
@@ -300,7 +302,12 @@ func (s *starts) add(f *explainFlags, r *record.Reader, t *record.Trial) error {
 	i := slices.IndexFunc(t.Samples, func(n string) bool { return strings.HasSuffix(n, "."+record.TraceSamples+".jsonl") })
 	if i < 0 {
 		from, until := f.stretch()
-		s.untraced = append(s.untraced, t.Events[until]-t.Events[from])
+		ns := t.Events[until] - t.Events[from]
+		s.untraced = append(s.untraced, ns)
+		if s.plain == nil {
+			s.plain = map[int]int64{}
+		}
+		s.plain[t.Block] = ns
 		s.timed = append(s.timed, maps.Clone(t.Events))
 		if last := t.Values[run.LastReady]; last > 0 {
 			s.all = append(s.all, int64(last))

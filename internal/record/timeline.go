@@ -50,6 +50,10 @@ type Observed struct {
 	// that stood beside it (95 %); both are 0 where there are too few pairs.
 	Lo int64 `json:"lo_ns,omitempty"`
 	Hi int64 `json:"hi_ns,omitempty"`
+	// PlainLo and PlainHi bound the same of the starts beside these that were not traced:
+	// what taking it away saves in the same minutes.
+	PlainLo int64 `json:"plain_lo_ns,omitempty"`
+	PlainHi int64 `json:"plain_hi_ns,omitempty"`
 	// Steps are those that differ the most.
 	Steps []ObservedStep `json:"steps,omitempty"`
 }

@@ -64,6 +64,7 @@ func TestAblation(t *testing.T) {
 		{Mechanism: "runtime", With: 52e6, Without: 32e6, Gone: 13e6, Else: 7e6, Steps: []record.ObservedStep{
 			{Name: "daemon: prctl", With: 13e6}, {Name: "daemon: page faults", With: 15e6, Without: 8e6}}},
 		{Mechanism: "log-file", With: 121e6, Without: 101e6, Gone: 19e6, Else: 1e6, Steps: []record.ObservedStep{{Name: "conmon: a pause", With: 19e6}}},
+		{Mechanism: "group-making", With: 52e6, Without: 41e6, Gone: 9e6, Else: 2e6, Lo: 10e6, Hi: 12e6, PlainLo: 8e6, PlainHi: 13e6, Steps: []record.ObservedStep{{Name: "daemon: waits for a grace period", With: 9e6}}},
 		{Mechanism: "client", With: 52e6, Without: 51e6, Gone: -1e6, Else: 2e6, Lo: -8e6, Hi: 9e6, Kinds: []record.ObservedKind{{Kind: record.ProcessorStep, NS: 2e6}}},
 	}}
 	w := seen.Ablations[0]
@@ -71,6 +72,8 @@ func TestAblation(t *testing.T) {
 		Chain: ms(2, 1), Share: 0.02, After: &ablation.Level{Env: "engine/a-b-c-d-e", Median: ms(37.5, 1)}, Alone: ms(5, 2)})
 	w.Steps = slices.Insert(w.Steps, 4, ablation.Step{Kind: ablation.Mechanism, Of: "engine", Mechanism: "client", Title: "a client's program", Price: "the API",
 		Chain: ms(6, 3), Share: 0.06, After: &ablation.Level{Env: "engine/a-b-c-d-e-f", Median: ms(31.5, 1)}, Alone: ms(6, 3)})
+	w.Steps = slices.Insert(w.Steps, 5, ablation.Step{Kind: ablation.Mechanism, Of: "engine", Mechanism: "group-making", Title: "a control group of its own", Price: "the group of another",
+		Chain: ms(5, 1), Share: 0.05, After: &ablation.Level{Env: "engine/a-b-c-d-e-f-g", Median: ms(26.5, 1)}, Alone: ms(5, 1)})
 	w.Added = []ablation.Step{{Kind: ablation.Addition, Of: "engine", Mechanism: "log-file", Title: "a log", Price: "it is kept", Alone: ms(20, 2)}}
 	w.Observe(told)
 	for name, opts := range map[string]Options{"ablation-observed.text": {Width: 100}, "ablation-observed.markdown": {}} {
@@ -80,7 +83,7 @@ func TestAblation(t *testing.T) {
 	}
 	b.Reset()
 	require.NoError(t, Ablations.Write(&b, "json", seen, Options{}))
-	for _, want := range []string{`"verdict": "elsewhere"`, `"unfollowed": "no cost is certain: the interval holds 0"`, `"same": 2`} {
+	for _, want := range []string{`"verdict": "elsewhere"`, `"unfollowed": "no cost is certain: the interval holds 0"`, `"same": 2`, `"verdict": "beside"`, `"plain_lo_ns": 8000000`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the JSON lacks %s:\n%s", want, b.String())
 		}

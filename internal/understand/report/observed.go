@@ -38,7 +38,7 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 		if of.Same < of.Followed() {
 			d.Legend("Steps that stay take another time for one of these reasons. A grace period of the kernel's (RCU) ends at its own time: who begins to wait for it earlier waits longer. A processor is busy with what went on beside it and now comes at another time. Another wait is for what went on beside it too, and is not over sooner because what was waited for first is gone. Work takes another time where the processor's caches hold other things.")
 		}
-		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. − it is not, and why is open.", of.Starts, 100*ablation.Apart))
+		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. = it is not, but the starts beside them that were not traced differ by what the timeline says, too: between so few environments the machine is in another state than between those of the blocks above, and the mechanism costs another time. − it is not, and why is open.", of.Starts, 100*ablation.Apart))
 	}
 }
 
@@ -69,7 +69,7 @@ func (a ablationWords) observed(all bool) *document.Table {
 }
 
 // agreeing are the marks before a mechanism, by how far the two tell the same of it.
-var agreeing = map[ablation.Verdict]string{ablation.Same: "+", ablation.Elsewhere: "~", ablation.Scattered: "?", ablation.Open: "−"}
+var agreeing = map[ablation.Verdict]string{ablation.Same: "+", ablation.Elsewhere: "~", ablation.Scattered: "?", ablation.Beside: "=", ablation.Open: "−"}
 
 // agreement says of how many mechanisms the two tell the same.
 func (a ablationWords) agreement() string {
@@ -84,6 +84,9 @@ func (a ablationWords) agreement() string {
 	if of.Scattered > 0 {
 		said += fmt.Sprintf("; in %d the traced starts scatter too much to tell", of.Scattered)
 	}
+	if of.Beside > 0 {
+		said += fmt.Sprintf("; in %d the untraced starts beside the traced ones say what the timeline says", of.Beside)
+	}
 	if of.Open > 0 {
 		said += fmt.Sprintf("; in %d they differ, and why is open", of.Open)
 	}
@@ -96,10 +99,13 @@ func (a ablationWords) agreement() string {
 // observedSteps names the steps that changed the most.
 func (a ablationWords) observedSteps(x *ablation.Observed) string {
 	var out []string
-	if x.Verdict == ablation.Open || x.Verdict == ablation.Scattered {
+	if x.Verdict == ablation.Open || x.Verdict == ablation.Scattered || x.Verdict == ablation.Beside {
 		said := fmt.Sprintf("traced starts differ by %s in all", a.short(x.With-x.Without))
 		if x.Lo < x.Hi {
 			said += fmt.Sprintf(" [%s, %s]", a.short(x.Lo), a.short(x.Hi))
+		}
+		if x.PlainLo < x.PlainHi {
+			said += fmt.Sprintf(", those beside them that were not traced by [%s, %s]", a.short(x.PlainLo), a.short(x.PlainHi))
 		}
 		if x.Verdict == ablation.Open {
 			said = "open: " + said
@@ -164,7 +170,7 @@ func ObservedTable(x *ablation.Waterfall) *document.Table {
 	t.Columns[0].Title, t.Columns[1].Names = "the same", true
 	for i := range t.Rows {
 		mark := &t.Rows[i].Cells[0]
-		mark.Text = map[string]string{"+": "yes", "~": "with steps that stay", "?": "can't be told", "−": "open"}[mark.Text]
+		mark.Text = map[string]string{"+": "yes", "~": "with steps that stay", "?": "can't be told", "=": "beside them", "−": "open"}[mark.Text]
 	}
 	return t
 }

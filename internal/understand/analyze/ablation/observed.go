@@ -24,13 +24,14 @@ type Agreement struct {
 	Same      int `json:"same"`
 	Elsewhere int `json:"elsewhere"`
 	Scattered int `json:"scattered"`
+	Beside    int `json:"beside"`
 	Open      int `json:"open"`
 	// Unfollowed are those of which no cost is certain.
 	Unfollowed int `json:"unfollowed"`
 }
 
 // Followed is how many mechanisms were followed.
-func (a *Agreement) Followed() int { return a.Same + a.Elsewhere + a.Scattered + a.Open }
+func (a *Agreement) Followed() int { return a.Same + a.Elsewhere + a.Scattered + a.Beside + a.Open }
 
 // Apart is the share of a cost by which the timeline may differ from it.
 const Apart = 0.2
@@ -47,7 +48,12 @@ const (
 	// Scattered is where they differ by something else, and scatter so much that it may be
 	// by what was found by taking away.
 	Scattered Verdict = "scattered"
-	// Open is where the traced starts surely differ by something else.
+	// Beside is where they surely differ by something else, and so do the starts beside
+	// them that were not traced: the mechanism costs another time in those minutes, and
+	// tracing has no part in it.
+	Beside Verdict = "beside"
+	// Open is where the traced starts surely differ by something else, and it can't be
+	// told whether only they do.
 	Open Verdict = "open"
 )
 
@@ -78,6 +84,8 @@ func (w *Waterfall) Observe(t *record.Timeline) {
 			})
 		case Scattered:
 			w.Timeline.Scattered++
+		case Beside:
+			w.Timeline.Beside++
 		case Open:
 			w.Timeline.Open++
 		}
@@ -128,8 +136,19 @@ func (s *Step) verdict(o *record.Observed) Verdict {
 		return Elsewhere
 	case s.allows(o):
 		return Scattered
+	case s.beside(o):
+		return Beside
 	}
 	return Open
+}
+
+// beside says whether the starts that were not traced differ by what the timeline says,
+// and surely by something else than what was found by taking away: then that was found in
+// other blocks, between other environments, and costs another time there.
+func (s *Step) beside(o *record.Observed) bool {
+	holds := func(ns int64) bool { return o.PlainLo <= ns && ns <= o.PlainHi }
+	return o.PlainLo < o.PlainHi && (holds(o.Gone) || holds(o.Gone+o.Else)) &&
+		s.Alone.Lo != nil && s.Alone.Hi != nil && (float64(o.PlainLo) > *s.Alone.Hi || float64(o.PlainHi) < *s.Alone.Lo)
 }
 
 // allows says whether what traced starts may differ by and what was found by taking away may

@@ -47,6 +47,24 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%v and %d to %d ns by the traced starts: %q, expected %q", c.cost, c.lo, c.hi, got, c.want)
 		}
 	}
+	// The starts beside the traced ones say whether only these differ by something else.
+	for _, c := range []struct {
+		cost   *sample.Estimate
+		lo, hi int64
+		want   Verdict
+	}{
+		{wide, 15e6, 30e6, Beside},
+		{wide, 24e6, 30e6, Beside}, // all that changed, not only what is gone
+		{wide, 15e6, 42e6, Open},   // they may differ by the cost as well
+		{wide, 30e6, 39e6, Open},   // by neither
+		{wide, 0, 0, Open},         // too few
+		{narrow, 15e6, 30e6, Open}, // a cost without an interval
+	} {
+		s := Step{Alone: c.cost}
+		if got := s.verdict(&record.Observed{Gone: 20e6, Else: 5e6, Lo: 18e6, Hi: 30e6, PlainLo: c.lo, PlainHi: c.hi}); got != c.want {
+			t.Errorf("%v and %d to %d ns by the starts beside them: %q, expected %q", c.cost, c.lo, c.hi, got, c.want)
+		}
+	}
 	is := func(with, without int64) bool { return record.ObservedStep{With: with, Without: without}.Gone() }
 	if !is(10, 0) || !is(1, 11) || is(10, 2) || (record.ObservedStep{With: 10, Anyhow: true}).Gone() {
 		t.Error("a step is gone where hardly anything of it is left, unless it is no mechanism's")

@@ -52,7 +52,11 @@ func (c *counted) inside(b bounds) float64 {
 		return 1
 	}
 	p0 := edge / 100
-	if p0 <= 0 || p0 >= 1 {
+	switch {
+	case p0 > 0 && p0 < 1:
+	case c.percent() == edge:
+		return 1 // the bound itself is no part of the range, and what lies next to it looks the same
+	default:
 		return 0 // what can't be has happened
 	}
 	z := math.Abs(c.percent()/100-p0) / math.Sqrt(p0*(1-p0)/float64(c.trials))

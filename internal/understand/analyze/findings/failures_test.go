@@ -46,6 +46,11 @@ func TestFailureShare(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, p)
 		}
 	}
+	// No failures say nothing against some that are rare enough.
+	none := finding(t, claimRun(base, 0.01, nil), record.ClaimTest{Of: of("engine", "podman", "image", "alpine"), Workload: choice("hello"), Metric: record.Failures.ID, Value: atLeast(0)})
+	if p := none.Pairs; none.Verdict != analyze.ClaimInconclusive || len(p) != 1 || p[0].Holm == nil || *p[0].Holm != 1 {
+		t.Errorf("none, and some are claimed: %+v", none)
+	}
 	// Of several pairs one contradicts, corrected by Holm over all.
 	run := claimRun(base, 0.01, func(r *recordtest.Cells) {
 		r.Blocks = 200

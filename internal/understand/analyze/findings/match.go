@@ -136,7 +136,7 @@ func (c *chooser) pairs(a, b *record.Environment) bool {
 	}
 	for _, f := range append(analyze.SortedKeys(a.Levels, b.Levels), analyze.ClaimEngine) {
 		// What a test names otherwise on either side is what it is about.
-		if f == t.Vary || t.Vary == "" && !slices.Equal(t.Of[f], t.To[f]) {
+		if f == t.Vary || t.Vary == "" && (!within(t.Of[f], t.To[f]) || !within(t.To[f], t.Of[f])) {
 			continue
 		}
 		// Engines that both sides name are compared each with itself, also where one of them
@@ -147,6 +147,11 @@ func (c *chooser) pairs(a, b *record.Environment) bool {
 		}
 	}
 	return true
+}
+
+// within says whether each level of a is one of b: the order of a list says nothing.
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(l string) bool { return !slices.Contains(b, l) })
 }
 
 // levelsOf are those of one side, found once.

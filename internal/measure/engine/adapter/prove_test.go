@@ -3,33 +3,78 @@ package adapter
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
 
-// refuses fails its first starts.
+// refuses fails its starts, each as it is said: "" is one that the payload answers.
 type refuses struct {
 	engine.Environment
-	class  record.Class
-	starts int
+	classes []record.Class
+	starts  int
+	before  func(start int)
 }
 
-func (r *refuses) Run(context.Context, engine.Task) (engine.Result, error) {
+func (r *refuses) Run(_ context.Context, task engine.Task) (engine.Result, error) {
+	class := r.classes[min(r.starts, len(r.classes)-1)]
 	r.starts++
-	return engine.Result{Failure: &record.Failure{Class: r.class, Text: "device or resource busy"}}, nil
+	if r.before != nil {
+		r.before(r.starts)
+	}
+	if class == "" {
+		return engine.Result{Stdout: []byte(answer(task.Argv))}, nil
+	}
+	return engine.Result{Failure: &record.Failure{Class: class, Text: "start " + strconv.Itoa(r.starts)}}, nil
 }
 
-// TestProveAgain: an environment is not given up for one start that the engine refused;
-// what takes its time to fail, or can't be had, is not waited for twice.
+// answer is what the payload of this command line prints.
+func answer(argv []string) string { return "plimsoll 1 " + argv[2] + " first 5\n" }
+
+// TestProveAgain: an environment is not given up for a few starts that the engine refused,
+// or whose answer was lost; what takes its time to fail, or can't be had, is not waited for
+// twice.
 func TestProveAgain(t *testing.T) {
-	for class, want := range map[record.Class]int{record.EngineError: 2, record.TimeOut: 1, record.Unsupported: 1} {
-		env := &refuses{class: class}
+	const refused, lost = record.EngineError, record.NoProof
+	for _, c := range []struct {
+		classes []record.Class
+		starts  int
+		fails   record.Class
+	}{
+		{[]record.Class{""}, 1, ""},
+		{[]record.Class{refused, lost, ""}, 3, ""},
+		{[]record.Class{refused}, proofs, refused},
+		{[]record.Class{lost}, proofs, lost},
+		{[]record.Class{record.TimeOut, ""}, 1, record.TimeOut},
+		{[]record.Class{record.Unsupported, ""}, 1, record.Unsupported},
+		{[]record.Class{lost, record.TimeOut, ""}, 2, record.TimeOut},
+	} {
+		env := &refuses{classes: c.classes}
 		_, err := Prove(t.Context(), &engine.Kit{RunID: "abcdefgh"}, env, "x")
-		var e *engine.Error
-		if !errors.As(err, &e) || e.Class != class || env.starts != want {
-			t.Errorf("%s: %d starts, not %d; %v", class, env.starts, want, err)
+		var fails record.Class
+		if e, ok := errors.AsType[*engine.Error](err); ok {
+			fails = e.Class
 		}
+		if fails != c.fails || env.starts != c.starts {
+			t.Errorf("%q: %d starts, not %d; %v", c.classes, env.starts, c.starts, err)
+		}
+	}
+}
+
+// TestProveUntilTheTimeIsUp: that the time was up at the second container is not what was
+// wrong with the first.
+func TestProveUntilTheTimeIsUp(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	env := &refuses{classes: []record.Class{record.EngineError, record.HarnessError}, before: func(start int) {
+		if start == 2 {
+			end()
+		}
+	}}
+	_, err := Prove(ctx, &engine.Kit{RunID: "abcdefgh"}, env, "x")
+	if err == nil || !strings.Contains(err.Error(), "start 1") || env.starts != 2 {
+		t.Errorf("%d starts: %v", env.starts, err)
 	}
 }

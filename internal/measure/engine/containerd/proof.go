@@ -3,7 +3,6 @@ package containerd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
 	"plimsoll/internal/measure/engine/wrap"
-	"plimsoll/internal/record"
 )
 
 // prove runs one container and shows by the daemon's record of it, by the
@@ -38,15 +36,6 @@ func (env *environment) prove(ctx context.Context) error {
 		return err
 	}
 	payload, err := adapter.Prove(ctx, env.kit, env, env.spec.ID)
-	// ctr closes the FIFOs when the task has ended, whether or not it has read
-	// them. What a trial loses by that is a failed trial; the proof is repeated.
-	for range 4 {
-		var e *engine.Error
-		if env.cli == nil || !errors.As(err, &e) || e.Class != record.NoProof {
-			break
-		}
-		payload, err = adapter.Prove(ctx, env.kit, env, env.spec.ID)
-	}
 	env.look = nil
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ const (
 // collectors prints what sampling costs: of payloads of our own, and then of
 // the containers of the engines, or of what is named. A number among the names
 // is how many containers, which only a trial of the program itself needs.
-func collectors(ctx context.Context, only ...string) error {
+func collectors(ctx context.Context, only ...string) (err error) {
 	count := collectCount
 	only = slices.DeleteFunc(slices.Clone(only), func(s string) bool {
 		n, err := strconv.Atoi(s)
@@ -48,7 +48,7 @@ func collectors(ctx context.Context, only ...string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	path, err := probe.Extract(dir)
 	if err != nil {
 		return err

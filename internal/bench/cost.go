@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,12 +29,12 @@ const nullTrials = 100_000
 
 // cost prints our own CPU time and memory for each trial of a payload that is
 // started by the launcher with no engine at all.
-func cost(ctx context.Context, _ ...string) error {
+func cost(ctx context.Context, _ ...string) (err error) {
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	engines := []engine.Engine{baseline.Host{}}
 	plan, err := measured.PlanOf(fmt.Sprintf("plimsoll: 1\nname: cost\nprotocol: {blocks: %d, warmup: 0}\nworkloads: [hello]\nenvironments:\n  - {engine: host}\n", nullTrials), engines)
 	if err != nil {

@@ -45,12 +45,12 @@ const interactive = `(() => {
 
 // reports prints how large the report of a million trials is, and how soon a
 // reader can use it. It fails where that is more than claimed.
-func reports(ctx context.Context, _ ...string) error {
+func reports(ctx context.Context, _ ...string) (err error) {
 	dir, err := os.MkdirTemp("", "plimsoll-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover below /tmp harms nobody
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	run := filepath.Join(dir, "run")
 	if err := viewtest.Million.Write(run); err != nil {
 		return err

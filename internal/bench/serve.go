@@ -33,7 +33,7 @@ const slice = 3 * time.Second
 // servePages shows what a viewer of `plimsoll serve` costs: the server's share
 // of a processor while a run is followed, and whether medians of a real run
 // change when somebody looks.
-func servePages(ctx context.Context, args ...string) error {
+func servePages(ctx context.Context, args ...string) (err error) {
 	if len(args) != 2 {
 		return errors.New("bench serve PLIMSOLL TIME")
 	}
@@ -45,7 +45,7 @@ func servePages(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	if err := serveCost(ctx, args[0], dir, whole); err != nil {
 		return err
 	}

@@ -38,12 +38,12 @@ type program struct {
 	argv []string
 }
 
-func truth(ctx context.Context, _ ...string) error {
+func truth(ctx context.Context, _ ...string) (err error) {
 	dir, err := os.MkdirTemp("/var/tmp", "plimsoll-bench-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	path, err := probe.Extract(dir)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,14 +47,15 @@ machine is too noisy to tell.`,
 				return err
 			}
 			res, err := selftest.Run(broken, o)
-			if err != nil {
-				if finish.Err() != nil {
-					return fail(Interrupted, "interrupted")
-				}
-				return fail(Failed, "%w", err)
+			if err != nil && finish.Err() != nil {
+				return fail(Interrupted, "interrupted")
+			}
+			err = failing(err)
+			if res == nil {
+				return err
 			}
 			if format == "json" {
-				err = printJSON(w.Stdout, res)
+				err = errors.Join(err, printJSON(w.Stdout, res))
 			} else {
 				printSelftest(w, res)
 			}

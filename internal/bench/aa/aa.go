@@ -67,16 +67,16 @@ func aaArgs(args []string) (o aaOptions, err error) {
 // one record are told apart, and how often an environment is from itself in a record
 // of the next run. It goes through the program as a user does: what is tested is the
 // whole of it, on this machine. An interrupt ends it; what there is then is counted.
-func Bench(ctx context.Context, args ...string) error {
+func Bench(ctx context.Context, args ...string) (err error) {
 	o, err := aaArgs(args)
 	if err != nil {
 		return err
 	}
 	dir, whole, err := aaDir(&o)
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
 	begin := time.Now()
 	found := &aaTable{}
 	if o.add != "" {

@@ -95,15 +95,16 @@ const group = 10
 // simulated is the number of comparisons on simulated data.
 const simulated = 200
 
-// Run tests the stopwatch.
-func Run(ctx context.Context, o Options) (*Result, error) {
+// Run tests the stopwatch. A result beside an error is whole: something that the test has
+// made could not be removed.
+func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	begin := time.Now()
 	o.Blocks = cmp.Or(o.Blocks, 200)
 	dir, err := os.MkdirTemp("", "plimsoll-selftest-")
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the self-test: %w", err)
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }()
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	res := &Result{}
 	if err := simulate(ctx, o, filepath.Join(dir, "simulated"), res); err != nil {
 		return nil, err

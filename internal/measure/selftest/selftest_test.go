@@ -2,12 +2,17 @@ package selftest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/run"
 )
 
@@ -47,6 +52,42 @@ func TestRun(t *testing.T) {
 	}
 	if real != 3 || len(res.Noise) != 1 || res.Noise[0].Relative <= 0 {
 		t.Errorf("%d checks on the machine, noise %+v", real, res.Noise)
+	}
+}
+
+// mounting mounts something below the test's directory, and ends the test.
+type mounting struct {
+	run.NoProgress
+	mount func()
+}
+
+func (m mounting) Step(string) { m.mount() }
+
+// TestLeftover: what the test could not remove is told.
+func TestLeftover(t *testing.T) {
+	o, top, victim := options(t), t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", top)
+	ctx, end := context.WithCancel(t.Context())
+	var why error
+	o.Run.Progress = mounting{mount: sync.OnceFunc(func() {
+		defer end()
+		at := filepath.Join(top, "none")
+		if dirs, err := filepath.Glob(filepath.Join(top, "plimsoll-selftest-*")); err == nil && len(dirs) == 1 {
+			at = filepath.Join(dirs[0], "mounted")
+		}
+		if err := os.Mkdir(at, 0o700); err != nil {
+			t.Error(err)
+		}
+		if why = unix.Mount(victim, at, "", unix.MS_BIND, ""); why == nil {
+			t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+		}
+	})}
+	res, err := Run(ctx, o)
+	if why != nil {
+		t.Skipf("mounting is not allowed here: %v", why)
+	}
+	if res != nil || !errors.Is(err, safepath.ErrMounted) {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
 

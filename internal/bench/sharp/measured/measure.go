@@ -37,7 +37,7 @@ const warmup = 2
 
 // Measure finds out how long a start takes, makes the slower programs, and measures
 // all of them.
-func Measure(ctx context.Context, what sharp.Task) (*sharp.Stretch, error) {
+func Measure(ctx context.Context, what sharp.Task) (_ *sharp.Stretch, err error) {
 	i := slices.IndexFunc(subjects, func(s subject) bool { return s.name == what.Engine })
 	if i < 0 {
 		return nil, fmt.Errorf("-engines: %q is not among those that can be slower", what.Engine)
@@ -61,7 +61,7 @@ func Measure(ctx context.Context, what sharp.Task) (*sharp.Stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = safepath.RemoveAll(dir) }() // a leftover harms nobody
+	defer func() { err = errors.Join(err, safepath.RemoveAll(dir)) }()
 	plain := filepath.Join(dir, "plain")
 	if err := compile(ctx, plain, t.program, program, 0); err != nil {
 		return nil, err

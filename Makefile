@@ -201,9 +201,14 @@ UNIT := -trimpath -tags unit -vet=off -short -p 4 -timeout 5m
 unit: export GOGC := 1600
 unit: export GOMEMLIMIT := 768MiB
 unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
-	@room=$$($(ROOM)); [ -z "$$room" ] || export TMPDIR=$$room; \
-	$(MAKE) --no-print-directory -k -j2 unit-race unit-rest; status=$$?; \
-	[ -z "$$room" ] || { rm -rf --one-file-system $$room/plimsoll-test-images-*; rmdir $$room 2>/dev/null; }; exit $$status
+	@room=$$($(ROOM)); [ -z "$$room" ] || { command exec 9<$$room && flock -n 9 && [ -d $$room ]; } 2>/dev/null || room=; \
+	[ -z "$$room" ] || { find $$room $(EMPTY); export TMPDIR=$$room; }; \
+	$(MAKE) --no-print-directory -k -j2 unit-race unit-rest 9<&-; status=$$?; \
+	[ -z "$$room" ] || { find $$room $(EMPTY); rmdir $$room; }; exit $$status
+
+# Who holds the lock has the room alone: what is there was left by one that was killed, and
+# takes memory.
+EMPTY := -xdev -mindepth 1 -delete
 
 # Tests make and remove tens of thousands of files, and a disk's file system takes its time
 # for that: where memory has room for them, and what lies there may be executed, they have

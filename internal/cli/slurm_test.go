@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// slow is given by make test-site: what waits for nodes to die and for time
+// atSite is given by make test-site: what waits for nodes to die and for time
 // limits takes minutes.
 var atSite = flag.Bool("site", os.Getenv("PLIMSOLL_SITE") == "1", "run the tests of a cluster that take longer, too")
 
@@ -212,11 +213,16 @@ func (c *onCluster) slurm() *slurm.Client {
 // states in which they ended.
 func (c *onCluster) jobs(dir string) (ids []string, ends []slurm.State) {
 	c.t.Helper()
-	entries, err := slurm.Read(dir)
+	account := slurm.AccountOf(dir)
+	text, err := os.ReadFile(account[len(account)-1])
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, e := range entries {
+	for line := range strings.Lines(string(text)) {
+		var e slurm.Entry
+		if json.Unmarshal([]byte(line), &e) != nil {
+			continue // a kill has torn it
+		}
 		switch e.Step {
 		case slurm.Submitted:
 			ids = append(ids, e.Job)

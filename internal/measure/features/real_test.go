@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,8 +77,7 @@ func try1(t *testing.T, o Options) *record.Features {
 	o.All = catalogue.All()
 	got := fill(t, o)
 	for _, e := range got.Engines {
-		x, _ := catalogue.ByName(e.Name)
-		if b, ok := x.(engine.Bearer); ok && e.Missing == "" {
+		if b, ok := byName(t, e.Name).(engine.Bearer); ok && e.Missing == "" {
 			left, err := b.Bearing(context.Background(), o.Kit, o.Kit.RunID)
 			if err != nil {
 				t.Errorf("%s: %v", e.Name, err)
@@ -101,12 +101,22 @@ func fill(t *testing.T, o Options) *record.Features {
 	return got
 }
 
+// byName is an engine of the catalogue.
+func byName(t *testing.T, name string) engine.Engine {
+	t.Helper()
+	all := catalogue.All()
+	i := slices.IndexFunc(all, func(e engine.Engine) bool { return e.Info().Name == name })
+	if i < 0 {
+		t.Fatalf("there is no engine %s", name)
+	}
+	return all[i]
+}
+
 // engineHere skips where the engine is not on this machine.
 func engineHere(t *testing.T, name string) *engine.Kit {
 	t.Helper()
 	kit := enginetest.Kit(t)
-	e, _ := catalogue.ByName(name)
-	if d := e.Detect(t.Context(), kit); !d.Usable {
+	if d := byName(t, name).Detect(t.Context(), kit); !d.Usable {
 		t.Skipf("%s is not here: %s", name, d.Reason)
 	}
 	return kit

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -118,23 +117,6 @@ func Open(dir string, trusted ...int) (l *Ledger, err error) {
 	l.Entries, err = parseLedger(data)
 	return l, err
 }
-
-// Read reads the account of a run's jobs, whoever follows them.
-func Read(dir string) ([]Entry, error) {
-	f, err := safepath.OpenRegular(filepath.Join(JobsDir(dir), ledgerFile))
-	if err != nil {
-		return nil, fmt.Errorf("reading the account of the run's jobs: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLedger))
-	if err != nil {
-		return nil, fmt.Errorf("reading the account of the run's jobs: %w", err)
-	}
-	return parseLedger(data)
-}
-
-// maxLedger bounds an account, bytes: thousands of jobs.
-const maxLedger = 16 << 20
 
 // parseLedger reads the lines of an account. Those that are no entries are ones
 // that a kill or a full file system has torn: they are passed over.

@@ -140,8 +140,8 @@ func TestLedger(t *testing.T) {
 	}
 	defer l.Close()
 	require.NoError(t, l.Write(Entry{Step: Ended, Run: "3vro44wx", Job: "12", State: TimeOut, Trials: 57}))
-	if entries, err := Read(dir); err != nil || len(entries) != 3 || entries[2].State != TimeOut || entries[2].Trials != 57 {
-		t.Errorf("%+v %v", entries, err)
+	if all := entries(t, dir); len(all) != 3 || all[2].State != TimeOut || all[2].Trials != 57 {
+		t.Errorf("%+v", all)
 	}
 	if _, _, end := l.Last(); end == nil {
 		t.Error("it has no end")

@@ -46,13 +46,3 @@ func All() []engine.Engine {
 		fake.New(),
 	}
 }
-
-// ByName finds an engine.
-func ByName(name string) (engine.Engine, bool) {
-	for _, e := range All() {
-		if e.Info().Name == name {
-			return e, true
-		}
-	}
-	return nil, false
-}

@@ -143,12 +143,3 @@ func checkRow(t *testing.T, docs, name, factor string, levels []string) {
 		}
 	}
 }
-
-func TestByName(t *testing.T) {
-	if e, ok := ByName("floor"); !ok || e.Info().Name != "floor" {
-		t.Error("floor is not found")
-	}
-	if _, ok := ByName("no-such-engine"); ok {
-		t.Error("an engine is found that does not exist")
-	}
-}

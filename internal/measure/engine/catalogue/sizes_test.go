@@ -11,7 +11,9 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/docker"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/podman"
 	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/record"
 )
@@ -19,7 +21,8 @@ import (
 // The figures of one pulled image are those that the engines' own commands
 // print, asked by another hand than the adapter's.
 func TestFiguresAgreeWithTheEngines(t *testing.T) {
-	for _, name := range []string{"docker", "podman"} {
+	for _, e := range []engine.Engine{docker.New(), podman.New()} {
+		name := e.Info().Name
 		t.Run(name, func(t *testing.T) {
 			program, err := exec.LookPath(name)
 			if err != nil {
@@ -39,10 +42,6 @@ func TestFiguresAgreeWithTheEngines(t *testing.T) {
 			pub, err := registry.Publish(t.Context(), kit.Images, "busybox", kit.RunID)
 			if err != nil {
 				t.Skip(err)
-			}
-			e, ok := ByName(name)
-			if !ok {
-				t.Fatalf("no engine %s", name)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()

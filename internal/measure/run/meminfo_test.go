@@ -25,7 +25,7 @@ func elsewhere(t *testing.T, than string) string {
 			return dir
 		}
 	}
-	t.Fatalf("/dev/shm and /var/tmp lie on the file system of %s", than)
+	t.Skipf("/dev/shm and /var/tmp lie on the file system of %s, or are not here", than)
 	return ""
 }
 

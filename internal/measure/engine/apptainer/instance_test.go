@@ -88,11 +88,13 @@ func TestLeftInstance(t *testing.T) {
 	for _, rootless := range []string{"no", "yes"} {
 		t.Run("rootless="+rootless, func(t *testing.T) {
 			kit := enginetest.Kit(t)
-			env, err := New().Open(t.Context(), kit, engine.Spec{ID: "left", Levels: map[string]string{
-				engine.Image: "busybox", engine.Storage: "sif", engine.Rootless: rootless}})
-			if err != nil {
+			e, spec := New(), engine.Spec{ID: "left", Levels: map[string]string{
+				engine.Image: "busybox", engine.Storage: "sif", engine.Rootless: rootless}}
+			if err := engine.Refuse(e.Info(), e.Detect(t.Context(), kit), spec); err != nil {
 				t.Skipf("can't be had here: %v", err)
 			}
+			env, err := e.Open(t.Context(), kit, spec)
+			require.NoError(t, err)
 			defer func() {
 				if err := env.Close(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)

@@ -24,11 +24,12 @@ func each(t *testing.T, test func(t *testing.T, kit *engine.Kit, env *environmen
 		t.Run("rootless "+rootless, func(t *testing.T) {
 			t.Parallel()
 			kit := enginetest.Kit(t)
-			opened, err := New().Open(t.Context(), kit, engine.Spec{ID: "left",
-				Levels: map[string]string{engine.Rootless: rootless, engine.Network: "none"}})
-			if err != nil {
+			e, spec := New(), engine.Spec{ID: "left", Levels: map[string]string{engine.Rootless: rootless, engine.Network: "none"}}
+			if err := engine.Refuse(e.Info(), e.Detect(t.Context(), kit), spec); err != nil {
 				t.Skip(err)
 			}
+			opened, err := e.Open(t.Context(), kit, spec)
+			require.NoError(t, err)
 			t.Cleanup(func() {
 				if err := opened.Close(context.Background()); err != nil {
 					t.Errorf("Close: %v", err)

@@ -5,6 +5,7 @@ package cli
 import (
 	"slices"
 
+	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
@@ -81,6 +82,16 @@ func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan)
 	traced, err := e.traced(w, all...)
 	if err != nil {
 		return nil, err
+	}
+	var overheads []float64
+	for _, x := range traced {
+		t.Lost += x.alone.Lost
+		if x.alone.Overhead > 0 {
+			overheads = append(overheads, x.alone.Overhead)
+		}
+	}
+	if len(overheads) > 0 {
+		t.Overhead = stats.Median(overheads)
 	}
 	for _, p := range pairs {
 		with, without := traced[p.with], traced[p.without]

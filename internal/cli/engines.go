@@ -119,7 +119,7 @@ type engineJSON struct {
 	Levels   map[string][]levelJSON `json:"levels,omitempty"`
 	Reason   string                 `json:"reason,omitempty"`
 	Fix      string                 `json:"fix,omitempty"`
-	// Mechanisms are what plimsoll ablate takes away.
+	// Mechanisms are what plimsoll ablate takes away, or adds.
 	Mechanisms []mechanismJSON `json:"mechanisms,omitempty"`
 }
 
@@ -130,6 +130,7 @@ type mechanismJSON struct {
 	To     string `json:"to"`
 	Title  string `json:"title"`
 	Price  string `json:"price"`
+	Adds   bool   `json:"adds,omitempty"`
 }
 
 type levelJSON struct {
@@ -149,7 +150,7 @@ func enginesJSON(all []found) []engineJSON {
 			Usable: f.Usable, Version: f.Version, Where: f.Where, Facts: f.Facts, Reason: f.Reason, Fix: f.Fix,
 		}
 		for _, m := range f.Info.Mechanisms {
-			e.Mechanisms = append(e.Mechanisms, mechanismJSON{m.Name, m.Factor, m.From, m.To, m.Title, m.Price})
+			e.Mechanisms = append(e.Mechanisms, mechanismJSON{m.Name, m.Factor, m.From, m.To, m.Title, m.Price, m.Adds})
 		}
 		for factor, ls := range f.Levels {
 			if e.Levels == nil {

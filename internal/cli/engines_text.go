@@ -202,8 +202,12 @@ func engineDetails(b *strings.Builder, f found) {
 			field(k, f.Facts[k])
 		}
 	}
-	mechanisms := lists.Map(f.Info.Mechanisms, func(m engine.Mechanism) string { return m.Name })
-	field("mechanisms", strings.Join(mechanisms, ", "))
+	can := func(adds bool) string {
+		some := lists.Filter(f.Info.Mechanisms, func(m engine.Mechanism) bool { return m.Adds == adds })
+		return strings.Join(lists.Map(some, func(m engine.Mechanism) string { return m.Name }), ", ")
+	}
+	field("can do without", can(false))
+	field("can do beside", can(true))
 	for _, factor := range engine.Factors {
 		levelDetails(b, f, factor)
 	}

@@ -113,6 +113,9 @@ are timed from outside.`,
 			if err != nil {
 				return err
 			}
+			if how := report.Tracing(x); how != "" && slices.Contains([]string{"chrome", "folded"}, f.format) {
+				fmt.Fprintln(w.Stderr, how) // what these formats have no room for
+			}
 			if f.format == "html" {
 				return f.show(w, func(out io.Writer, _ report.Options) error { return page.WriteLanes(out, x) })
 			}

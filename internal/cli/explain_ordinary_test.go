@@ -76,11 +76,43 @@ func TestExplainAsOrdinaryUser(t *testing.T) {
 	}
 }
 
+// TestExplainWithoutTracing: whoever is root only in a user namespace may not follow the
+// kernel, as where there is no tracing file system: the steps that are timed from outside
+// are shown, with what the kernel said and what would give more.
+func TestExplainWithoutTracing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program: left out with -short")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root may run the program as another user")
+	}
+	p := newOrdinary(t)
+	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(p.as.Credential.Uid), Size: 1}}
+	p.as = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: ids, GidMappings: ids, Credential: &syscall.Credential{NoSetGroups: true}}
+	try := exec.Command("true")
+	if try.SysProcAttr = p.as; try.Run() != nil {
+		t.Skip("this machine gives nobody a user namespace")
+	}
+	code, out, said := p.explain("--format", "json", "--starts", "2", "--progress", "none", "--", "sleep", "0.02")
+	var x timeline.Explanation
+	if code != 0 {
+		t.Fatalf("status %d\n%s", code, said)
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &x))
+	if !strings.Contains(x.Lacks, "the kernel can't be followed here (opening the tracing file system: ") || !strings.Contains(x.Lacks, "CAP_SYS_ADMIN") || x.NS < 20e6 || x.UnexplainedNS != x.Tree.NS {
+		t.Errorf("%g ns, of which %d ns have no cause; it lacks: %s", x.NS, x.UnexplainedNS, x.Lacks)
+	}
+	code, _, said = p.explain("--at-once", "2", "--progress", "none", "--", "true")
+	if code != int(NothingHere) || !strings.Contains(said, "the kernel can't be followed here") {
+		t.Errorf("several at once: status %d\n%s", code, said)
+	}
+}
+
 // ordinary is a user without any right, with a home.
 type ordinary struct {
 	t    *testing.T
 	home string
-	user *syscall.Credential
+	as   *syscall.SysProcAttr
 }
 
 func newOrdinary(t *testing.T) *ordinary {
@@ -90,7 +122,7 @@ func newOrdinary(t *testing.T) *ordinary {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	require.NoError(t, os.Chown(home, nobody, nobody))
-	return &ordinary{t: t, home: home, user: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return &ordinary{t: t, home: home, as: &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}}
 }
 
 // explain runs the command to its end.
@@ -102,7 +134,7 @@ func (p *ordinary) explain(args ...string) (status int, out, said string) {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{"explain"}, args...)...)
 	cmd.Args[0] = "plimsoll" // TestMain goes by the name
 	cmd.Dir, cmd.Env = p.home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "TMPDIR=" + p.home, "PLIMSOLL_STATE=" + filepath.Join(p.home, "state"), "CI=1"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.user}
+	cmd.SysProcAttr = p.as
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -29,6 +29,11 @@ type Timeline struct {
 	Metric   string `json:"metric"`
 	// Starts are how many were traced with each mechanism, and without it.
 	Starts int `json:"starts"`
+	// Overhead is what tracing cost them: the middle of the ratios of traced starts to
+	// others, 0 where it is not known. Lost is the number of events that the kernel had no
+	// room for.
+	Overhead float64 `json:"overhead,omitempty"`
+	Lost     int64   `json:"lost,omitempty"`
 	// Mechanisms are those that were followed: of the others no cost was certain.
 	Mechanisms []Observed `json:"mechanisms"`
 }

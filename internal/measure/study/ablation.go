@@ -304,14 +304,21 @@ func (a *ablator) alone(step *record.AblationStep, engine string, base levelSet,
 }
 
 // holdOut takes several mechanisms away at once, of those that are estimated one
-// by one. Of two there is only both: the chain has it, but what each costs alone is
-// estimated without it.
+// by one. Of two or three there is only one combination of all: the chain has it, but
+// what each costs alone is estimated without it. Of three there are pairs besides.
 func (a *ablator) holdOut(x *ablated, engine string, base levelSet, simple []*Mechanism) {
-	n := max(min(heldOutOf, len(simple)-1), 2)
-	if len(simple) < n {
+	if len(simple) < 2 {
 		return
 	}
 	r := rand.New(rand.NewPCG(a.seed, 0x61626c617465))
+	a.holdOutOf(x, r, min(heldOutOf, len(simple)), engine, base, simple)
+	if len(simple) == heldOutOf {
+		a.holdOutOf(x, r, heldOutOf-1, engine, base, simple)
+	}
+}
+
+// holdOutOf takes n of them away at once.
+func (a *ablator) holdOutOf(x *ablated, r *rand.Rand, n int, engine string, base levelSet, simple []*Mechanism) {
 	seen := map[string]bool{}
 	for range 20 * heldOut {
 		if len(x.HeldOut) == heldOut {

@@ -106,6 +106,18 @@ func TestAblation(t *testing.T) {
 	if _, two := ablation(t, "  - {engine: docker, ablate: [client, masks]}\n", nil); len(two.HeldOut) != 1 || two.HeldOut[0].Env != two.Steps[1].After || len(two.HeldOut[0].Mechanisms) != 2 {
 		t.Errorf("held out: %+v of %+v", two.HeldOut, two.Steps)
 	}
+	// Of three all at once are, too, and pairs besides, none of which a step has already.
+	_, three := ablation(t, "  - {engine: docker, ablate: [client, network, masks]}\n", nil)
+	of := map[int]int{}
+	for _, h := range three.HeldOut {
+		of[len(h.Mechanisms)]++
+		if len(h.Mechanisms) == 3 && h.Env != three.Steps[2].After {
+			t.Errorf("held out: %+v of %+v", h, three.Steps)
+		}
+	}
+	if of[3] != 1 || of[2] != 2 || len(three.HeldOut) != 3 {
+		t.Errorf("held out: %+v", three.HeldOut)
+	}
 	// A run goes on from its record alone.
 	var run record.Run
 	p.Record(&run)

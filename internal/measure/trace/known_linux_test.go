@@ -151,6 +151,8 @@ func off(tree *timeline.Step) []string {
 	// What the worker waits for a processor is a part of the worker.
 	own := at(tree, "client", "server", queued) - at(tree, "client", "server", "worker", queued)
 	served := at(tree, "client", "server") - at(tree, "client", "server", "worker") - own
+	// What its thread waits for the other one is that one's work, and not a wait.
+	served -= begins(tree, "server", "waits for another thread (futex)")
 	var wrong []string
 	for what, c := range map[string]struct {
 		took, want time.Duration
@@ -183,6 +185,17 @@ func at(s *timeline.Step, path ...string) int64 {
 		sum += at(b, path...)
 	}
 	return sum
+}
+
+// begins is the time of a program's own causes whose names begin so.
+func begins(s *timeline.Step, program, cause string) (ns int64) {
+	for _, b := range s.Steps {
+		if s.Name == program && b.Cause && strings.HasPrefix(b.Name, cause) {
+			ns += b.NS
+		}
+		ns += begins(b, program, cause)
+	}
+	return ns
 }
 
 func outline(s *timeline.Step, depth int) string {

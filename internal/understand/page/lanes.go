@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 
+	"plimsoll/internal/understand/report"
 	"plimsoll/internal/understand/timeline"
 	"plimsoll/internal/understand/words"
 )
@@ -46,6 +47,9 @@ func WriteLanes(w io.Writer, x *timeline.Explanation) error {
 		Title: "Where the time of a start goes: " + words.Clean(x.What), Policy: policy(lanesStyle, lanesScript),
 		Took:  fmt.Sprintf("This start took %s; the median of %s is %s.", words.Amount(float64(x.Median.Span), "ns"), words.Plural(x.Starts, "start"), words.Amount(x.NS, "ns")),
 		Style: template.CSS(lanesStyle), Script: template.JS(lanesScript), //nolint:gosec // our own, from the program itself
+	}
+	if how := report.Tracing(x); how != "" {
+		c.Took += " " + how
 	}
 	for _, s := range x.Median.Stages(x.Median.Span / 100) {
 		c.Stages = append(c.Stages, lanesStage{

@@ -88,6 +88,20 @@ func TestAblation(t *testing.T) {
 			t.Errorf("the JSON lacks %s:\n%s", want, b.String())
 		}
 	}
+	// What is the same only inside a wide interval says by how much it is off; and what
+	// tracing cost, and lacks, is told.
+	wide := waterfall()
+	wide.Ablations[0].Steps[0].Alone = ms(48, 30)
+	wide.Ablations[0].Observe(&record.Timeline{Engine: "engine", Workload: "hello", Metric: "startup", Starts: 10, Overhead: 1.034, Lost: 2, Mechanisms: []record.Observed{
+		{Mechanism: "network", With: 101e6, Without: 70e6, Gone: 31e6, Steps: []record.ObservedStep{{Name: "daemon: iptables", With: 30e6}}}}})
+	b.Reset()
+	require.NoError(t, Ablations.Write(&b, "text", wide, Options{Width: 2000}))
+	for _, want := range []string{"say the same in 1 (in 1 of them only inside the cost's interval); 2 more not followed.", "17.0 less than it costs, and inside its interval; daemon: iptables: 30.0 → gone",
+		"Tracing makes these starts 1.034 × as long. The kernel had no room for 2 events: what they would have shown is missing."} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, b.String())
+		}
+	}
 	// Where no cost is certain, none is followed.
 	none := waterfall()
 	none.Ablations[0].Steps = none.Ablations[0].Steps[2:4]

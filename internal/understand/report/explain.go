@@ -133,17 +133,32 @@ func explained(x *timeline.Explanation) string {
 		return "What it went into is not known: " + words.Clean(x.Lacks)
 	}
 	s := fmt.Sprintf("%.0f %% of it has no cause with a name.", 100*float64(x.UnexplainedNS)/float64(max(x.Tree.NS, 1)))
+	if how := Tracing(x); how != "" {
+		s += " " + how
+	}
+	return s
+}
+
+// Tracing says what following the starts cost them, and what could not be recorded; it
+// stands beside every form of an explanation.
+func Tracing(x *timeline.Explanation) string {
+	var said []string
 	if x.Overhead != 0 {
-		s += fmt.Sprintf(" Tracing makes it %.3f × as long", x.Overhead)
+		s := fmt.Sprintf("Tracing makes it %.3f × as long", x.Overhead)
 		if x.OverheadInterval != nil {
 			s += fmt.Sprintf(" [%.3f, %.3f]", x.OverheadInterval.Lo, x.OverheadInterval.Hi)
 		}
-		s += "."
+		said = append(said, s+".")
 	}
 	if x.Lost > 0 {
-		s += fmt.Sprintf(" The kernel had no room for %d events: what they would have shown is missing.", x.Lost)
+		said = append(said, "The kernel had "+noRoom(x.Lost)+".")
 	}
-	return s
+	return strings.Join(said, " ")
+}
+
+// noRoom says what a trace lacks.
+func noRoom(events int64) string {
+	return fmt.Sprintf("no room for %s: what they would have shown is missing", words.Plural(int(events), "event"))
 }
 
 func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {

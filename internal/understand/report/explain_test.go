@@ -78,8 +78,11 @@ func TestExplanation(t *testing.T) {
 	b.Reset()
 	var chrome struct {
 		Events []map[string]any `json:"traceEvents"`
+		Other  struct {
+			Lost *int64 `json:"lost events"`
+		} `json:"otherData"`
 	}
-	if err := Explanation.Write(&b, "chrome", x, Options{}); err != nil || json.Unmarshal(b.Bytes(), &chrome) != nil || len(chrome.Events) < 10 {
+	if err := Explanation.Write(&b, "chrome", x, Options{}); err != nil || json.Unmarshal(b.Bytes(), &chrome) != nil || len(chrome.Events) < 10 || chrome.Other.Lost == nil {
 		t.Errorf("chrome: %v, %d events", err, len(chrome.Events))
 	}
 	if _, err := timeline.Explain(nil, nil); err == nil {
@@ -127,8 +130,8 @@ func TestComparison(t *testing.T) {
 // A table of rates has a line for each number at once, and says what there is none of.
 func TestRates(t *testing.T) {
 	x := &timeline.Rates{Starts: 3, Lacking: []string{"lxd can't be started here: LXD is not installed"}, Rows: []timeline.RateRow{
-		{What: "docker", AtOnce: 1, PerSecond: 4.96, NS: 201.6e6, Times: 1, Most: []timeline.Waited{{Name: "page faults", NS: 40e6, Share: 0.2}, {Name: "in mount", NS: 4e6, Share: 0.02}}},
-		{What: "docker", AtOnce: 16, PerSecond: 9.21, NS: 1502e6, Times: 7.45, Most: []timeline.Waited{{Name: "waits for a processor", NS: 1000e6, Share: 0.77}, {Name: "waits for a lock <of> the kernel", NS: 100e6, Share: 0.08}}},
+		{What: "docker", AtOnce: 1, PerSecond: 4.96, NS: 201.6e6, Times: 1, Overhead: 1.012, Most: []timeline.Waited{{Name: "page faults", NS: 40e6, Share: 0.2}, {Name: "in mount", NS: 4e6, Share: 0.02}}},
+		{What: "docker", AtOnce: 16, PerSecond: 9.21, NS: 1502e6, Times: 7.45, Overhead: 1.04, Lost: 12, Most: []timeline.Waited{{Name: "waits for a processor", NS: 1000e6, Share: 0.77}, {Name: "waits for a lock <of> the kernel", NS: 100e6, Share: 0.08}}},
 		{What: "docker", AtOnce: 64, Missing: "left out: a round would take 35s or so"},
 	}}
 	var b bytes.Buffer

@@ -38,7 +38,14 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 		if of.Same < of.Followed() {
 			d.Legend("Steps that stay take another time for one of these reasons. A grace period of the kernel's (RCU) ends at its own time: who begins to wait for it earlier waits longer. A processor is busy with what went on beside it and now comes at another time. Another wait is for what went on beside it too, and is not over sooner because what was waited for first is gone. Work takes another time where the processor's caches hold other things.")
 		}
-		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. = it is not, but the starts beside them that were not traced differ by what the timeline says, too: between so few environments the machine is in another state than between those of the blocks above, and the mechanism costs another time. − it is not, and why is open.", of.Starts, 100*ablation.Apart))
+		how := ""
+		if of.Overhead > 0 {
+			how = fmt.Sprintf(" Tracing makes these starts %.3f × as long.", of.Overhead)
+		}
+		if of.Lost > 0 {
+			how += " The kernel had " + noRoom(of.Lost) + "."
+		}
+		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. = it is not, but the starts beside them that were not traced differ by what the timeline says, too: between so few environments the machine is in another state than between those of the blocks above, and the mechanism costs another time. − it is not, and why is open.", of.Starts, 100*ablation.Apart) + how)
 	}
 }
 
@@ -61,7 +68,7 @@ func (a ablationWords) observed(all bool) *document.Table {
 				row.Tone = document.Warn
 			}
 			row.Cells = append(row.Cells, document.Cell{Text: a.short(s.Observed.Gone)}, document.Cell{Text: a.short(s.Observed.Else)})
-			row.Below = []document.Line{document.Say(a.observedSteps(s.Observed))}
+			row.Below = []document.Line{document.Say(a.observedSteps(&s))}
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -78,6 +85,9 @@ func (a ablationWords) agreement() string {
 		return "No start was followed, since of no mechanism the cost is certain: more blocks narrow the intervals."
 	}
 	said := fmt.Sprintf("Of %s the timeline and the taking away say the same in %d", words.Plural(of.Followed(), "mechanism"), of.Same)
+	if of.Inside > 0 {
+		said += fmt.Sprintf(" (in %d of them only inside the cost's interval)", of.Inside)
+	}
 	if of.Elsewhere > 0 {
 		said += fmt.Sprintf("; in %d the rest lies in steps that stay", of.Elsewhere)
 	}
@@ -97,8 +107,16 @@ func (a ablationWords) agreement() string {
 }
 
 // observedSteps names the steps that changed the most.
-func (a ablationWords) observedSteps(x *ablation.Observed) string {
+func (a ablationWords) observedSteps(of *ablation.Step) string {
 	var out []string
+	x := of.Observed
+	if off := x.Gone - int64(of.Alone.Value); x.Inside {
+		how := "more"
+		if off < 0 {
+			how, off = "less", -off
+		}
+		out = append(out, fmt.Sprintf("%s %s than it costs, and inside its interval", a.short(off), how))
+	}
 	if x.Verdict == ablation.Open || x.Verdict == ablation.Scattered || x.Verdict == ablation.Beside {
 		said := fmt.Sprintf("traced starts differ by %s in all", a.short(x.With-x.Without))
 		if x.Lo < x.Hi {

@@ -23,8 +23,8 @@ type mechanism struct {
 // stack decides: the general ones come last.
 var waits = []mechanism{
 	{"synchronize_rcu_expedited", "an expedited RCU grace period"},
-	{"synchronize_rcu", "an RCU grace period"},
 	{"synchronize_rcu_tasks", "an RCU grace period of tasks"},
+	{"synchronize_rcu", "an RCU grace period"},
 	{"synchronize_srcu", "an SRCU grace period"},
 	{"rcu_barrier", "RCU's callbacks"},
 	{"percpu_down_write", "everyone to leave a per-processor lock"},

@@ -79,5 +79,5 @@ func WriteChrome(w io.Writer, c *Course) error {
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
+	return enc.Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms", "otherData": map[string]any{"lost events": c.Lost}})
 }

@@ -28,6 +28,10 @@ type RateRow struct {
 	// Most is what is waited for more than alone, of one what is waited for at all, the
 	// most first, with its share of all of that.
 	Most []Waited `json:"most,omitempty"`
+	// Overhead is what tracing costs: the ratio of traced starts to others, 0 where it is
+	// not known. Lost is the number of events that the kernel had no room for.
+	Overhead float64 `json:"overhead,omitempty"`
+	Lost     int64   `json:"lost,omitempty"`
 	// Missing says why there is none.
 	Missing string `json:"missing,omitempty"`
 }
@@ -44,7 +48,7 @@ const mostWaited = 3
 
 // Row is a table's, of several at once.
 func (c *Comparison) Row() RateRow {
-	row := RateRow{What: c.A.What, AtOnce: c.Rate.AtOnce, PerSecond: c.Rate.Together, NS: c.B.NS, Times: c.B.NS / max(c.A.NS, 1)}
+	row := RateRow{What: c.A.What, AtOnce: c.Rate.AtOnce, PerSecond: c.Rate.Together, NS: c.B.NS, Times: c.B.NS / max(c.A.NS, 1), Overhead: c.B.Overhead, Lost: c.A.Lost + c.B.Lost}
 	all := c.Rate.Grown() // other causes may take less, so that the start takes not so much longer
 	for _, p := range c.Rate.Growth[:min(mostWaited, len(c.Rate.Growth))] {
 		row.Most = append(row.Most, Waited{p.Name, p.More(), float64(p.More()) / float64(all)})
@@ -54,7 +58,7 @@ func (c *Comparison) Row() RateRow {
 
 // AloneRow is a table's, of starts one after the other.
 func AloneRow(x *Explanation) RateRow {
-	row := RateRow{What: x.What, AtOnce: 1, PerSecond: 1e9 / max(x.NS, 1), NS: x.NS, Times: 1}
+	row := RateRow{What: x.What, AtOnce: 1, PerSecond: 1e9 / max(x.NS, 1), NS: x.NS, Times: 1, Overhead: x.Overhead, Lost: x.Lost}
 	all := map[string]int64{}
 	var walk func(s *Step)
 	walk = func(s *Step) {

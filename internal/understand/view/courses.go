@@ -61,6 +61,9 @@ func (b *builder) courses() error {
 		if err != nil {
 			return fmt.Errorf("explaining the starts of %s: %w", b.d.Envs[e].ID, err)
 		}
+		if x.Lost > 0 {
+			b.leave("The kernel had no room for %d events of the starts of %s that were followed.", x.Lost, b.d.Envs[e].Name)
+		}
 		c := Course{Env: e, Starts: x.Starts, NS: x.NS, Lanes: x.Median.Lanes(), Stages: []Stage{}}
 		if bars(c.Lanes) > maxBars {
 			b.leave("The lanes of %s have too many pieces for a page.", b.d.Envs[e].Name)

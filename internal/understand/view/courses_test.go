@@ -47,8 +47,10 @@ func TestCourses(t *testing.T) {
 	if c := d.Courses[0]; c.Starts != 3 || c.NS != 2e6 || c.Lanes.Span != 2e6 || len(c.Lanes.Threads) != 1 || len(c.Stages) == 0 {
 		t.Errorf("the course is %+v, with the lanes %+v", c, c.Lanes)
 	}
-	if !strings.Contains(d.Shortened, "A trace is left out") {
-		t.Errorf("of the fourth trace is said %q", d.Shortened)
+	for _, want := range []string{"A trace is left out", "no room for 6 events of the starts of "} {
+		if !strings.Contains(d.Shortened, want) {
+			t.Errorf("%q is not in what is said of the traces: %q", want, d.Shortened)
+		}
 	}
 }
 
@@ -61,6 +63,6 @@ func writeTrace(out io.Writer, env string, n int) error {
 	}
 	return record.WriteTrace(out, &record.Trace{
 		TraceHead: record.TraceHead{What: env, Until: "ready", To: int64(n) * 1e6, Waiter: 1, Threads: []record.TraceThread{{ID: 1, Process: 1, Name: "client"}}},
-		Tail:      &record.TraceTail{},
+		Tail:      &record.TraceTail{Lost: int64(n)},
 	})
 }

@@ -54,6 +54,32 @@ func TestMechanismsAreComplete(t *testing.T) {
 	}
 }
 
+// TestMechanismsAreDocumented: the documentation says of each engine what it can do without,
+// and what beside.
+func TestMechanismsAreDocumented(t *testing.T) {
+	var rows []string
+	for _, e := range All() {
+		info := e.Info()
+		if info.Simulated || len(info.Mechanisms) == 0 {
+			continue
+		}
+		var without, beside []string
+		for _, m := range info.Mechanisms {
+			if m.Adds {
+				beside = append(beside, m.Name)
+			} else {
+				without = append(without, m.Name)
+			}
+		}
+		rows = append(rows, "| `"+info.Name+"` | "+strings.Join(without, ", ")+" | "+strings.Join(beside, ", ")+" |")
+	}
+	text, err := os.ReadFile("../../../../docs/ablate.md")
+	require.NoError(t, err)
+	if want := "| engine | can do without | can do beside |\n|---|---|---|\n" + strings.Join(rows, "\n") + "\n\n"; !strings.Contains(string(text), want) {
+		t.Errorf("docs/ablate.md lacks this table:\n%s", want)
+	}
+}
+
 // calls says whether a test in a folder has this text.
 func calls(t *testing.T, dir, text string) bool {
 	t.Helper()

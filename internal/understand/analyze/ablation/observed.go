@@ -15,19 +15,27 @@ type Observed struct {
 	record.Observed
 	// Verdict is how that goes together with what was found by taking it away.
 	Verdict Verdict `json:"verdict"`
+	// Inside says that what is gone from the way is more than a fifth off the cost, and the
+	// same only as far as the cost's interval goes.
+	Inside bool `json:"inside,omitempty"`
 }
 
 // Agreement is of how many mechanisms the timeline and the taking away say the same.
 type Agreement struct {
 	// Starts are how many were traced with each mechanism, and without it.
-	Starts    int `json:"starts"`
-	Same      int `json:"same"`
+	Starts int `json:"starts"`
+	Same   int `json:"same"`
+	// Inside are those of the same that are so only inside the cost's interval.
+	Inside    int `json:"inside"`
 	Elsewhere int `json:"elsewhere"`
 	Scattered int `json:"scattered"`
 	Beside    int `json:"beside"`
 	Open      int `json:"open"`
 	// Unfollowed are those of which no cost is certain.
 	Unfollowed int `json:"unfollowed"`
+	// Overhead and Lost are what tracing cost, and what it could not record.
+	Overhead float64 `json:"overhead,omitempty"`
+	Lost     int64   `json:"lost,omitempty"`
 }
 
 // Followed is how many mechanisms were followed.
@@ -64,7 +72,7 @@ func (w *Waterfall) Observe(t *record.Timeline) {
 	if t == nil || t.Engine != w.Engine || t.Workload != w.Workload || t.Metric != w.Metric.ID {
 		return
 	}
-	w.Timeline = &Agreement{Starts: t.Starts}
+	w.Timeline = &Agreement{Starts: t.Starts, Overhead: t.Overhead, Lost: t.Lost}
 	for _, s := range w.each() {
 		o := t.Of(s.Mechanism)
 		if o == nil {
@@ -72,10 +80,13 @@ func (w *Waterfall) Observe(t *record.Timeline) {
 			w.Timeline.Unfollowed++
 			continue
 		}
-		s.Observed = &Observed{*o, s.verdict(o)}
+		s.Observed = &Observed{Observed: *o, Verdict: s.verdict(o)}
 		switch s.Observed.Verdict {
 		case Same:
 			w.Timeline.Same++
+			if s.Observed.Inside = !s.within(o.Gone); s.Observed.Inside {
+				w.Timeline.Inside++
+			}
 		case Elsewhere:
 			w.Timeline.Elsewhere++
 			s.Observed.Steps = slices.Clone(o.Steps)
@@ -160,5 +171,10 @@ func (s *Step) allows(o *record.Observed) bool {
 // near says whether a time is within a fifth of the cost alone, or within its interval.
 func (s *Step) near(ns int64) bool {
 	t, cost := float64(ns), s.Alone
-	return math.Abs(t-cost.Value) <= Apart*math.Abs(cost.Value) || cost.Lo != nil && t >= *cost.Lo && t <= *cost.Hi
+	return s.within(ns) || cost.Lo != nil && t >= *cost.Lo && t <= *cost.Hi
+}
+
+// within says whether a time is within a fifth of the cost alone.
+func (s *Step) within(ns int64) bool {
+	return math.Abs(float64(ns)-s.Alone.Value) <= Apart*math.Abs(s.Alone.Value)
 }

@@ -131,6 +131,12 @@ func TestObserve(t *testing.T) {
 	if *w.Timeline != (Agreement{Starts: 10, Same: 1, Unfollowed: 2}) || w.Added[0].Observed == nil || w.Added[1].Unfollowed == "" || w.Added[2].Unfollowed != "" {
 		t.Errorf("%+v, %+v", w.Timeline, w.Added)
 	}
+	// What is more than a fifth off, inside a wide interval, is the same and says so.
+	w = &Waterfall{Engine: "top", Workload: "hello", Metric: startup, Steps: []Step{of("top", "network", around(50, 30)), of("top", "seccomp", around(20, 8))}}
+	w.Observe(&record.Timeline{Engine: "top", Workload: "hello", Metric: startup.ID, Starts: 10, Overhead: 1.03, Lost: 4, Mechanisms: []record.Observed{{Mechanism: "network", Gone: 75}, {Mechanism: "seccomp", Gone: 23}}})
+	if *w.Timeline != (Agreement{Starts: 10, Same: 2, Inside: 1, Overhead: 1.03, Lost: 4}) || !w.Steps[0].Observed.Inside || w.Steps[1].Observed.Inside {
+		t.Errorf("%+v: %+v, %+v", w.Timeline, w.Steps[0].Observed, w.Steps[1].Observed)
+	}
 	// What is not of this waterfall changes nothing.
 	for _, other := range []*record.Timeline{nil, {Engine: "low", Workload: "hello", Metric: startup.ID}, {Engine: "top", Workload: "python", Metric: startup.ID}, {Engine: "top", Workload: "hello", Metric: "whole"}} {
 		w := made()

@@ -78,7 +78,7 @@ func (t *Thread) Name(at int64) string {
 	i := sort.Search(len(t.names), func(i int) bool { return t.names[i].from > at })
 	if i == 0 {
 		if len(t.names) == 0 {
-			return "?"
+			return unknown
 		}
 		return t.names[0].name
 	}

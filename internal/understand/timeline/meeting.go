@@ -66,8 +66,8 @@ const timer = "a timer"
 // met is the cause of a wait for somebody or something outside, by what ended it. Where
 // nothing says what did, it is a wait that has no cause.
 func (p *Piece) met(what string) Cause {
-	if p.By != "" {
-		return Cause{Text: "waits for " + what + ", from " + p.By}
+	if p.By != "" { // who has no name is no cause
+		return Cause{"waits for " + what + ", from " + p.By, p.By == unknown}
 	}
 	if !p.Interval.Interrupt {
 		return Cause{"waits for " + what, true}

@@ -167,6 +167,9 @@ func (c *Course) partsOf(program string) map[string]int64 {
 	return all
 }
 
+// unknown is what a program is called whose name nobody told.
+const unknown = "?"
+
 // asker is what those are called that asked on a trial's behalf.
 const asker = "plimsoll"
 
@@ -177,7 +180,7 @@ func (c *Course) name(id int, at int64) string {
 	if t := c.Threads[id]; t != nil {
 		return t.Name(at)
 	}
-	return "?"
+	return unknown
 }
 
 // UnexplainedNS is how much of a step's time has no cause with a name, ns.

@@ -197,5 +197,6 @@ after: what the two environments took with all between their trials, between two
 gate: our gate with a budget of that time. finds: the worsening that it says it finds in nine of ten, at the last threshold.
 p < 5 %: the two are told apart, by signed ranks of pairs or as two runs are compared; by benchstat (Mann-Whitney).
 beyond: benchstat's test against BASE times the threshold, which is of the start and less of the whole process, one-sided 2.5 %.
-found in nine of ten: p < 5 %, by how the estimates of windows scatter.
+found in nine of ten: p < 5 %, by how the estimates of windows scatter, and by the change that was put in, unless all
+changes together came to more or to less for certain. by ours, by hyperfine: what each of them came to.
 `

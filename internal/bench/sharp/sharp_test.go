@@ -85,6 +85,40 @@ func TestJudges(t *testing.T) {
 	}
 }
 
+// TestNeeds: a program that all others are held against and that is off by itself makes
+// all changes look larger, and how long it takes to find one is the same. Changes that all
+// came to twice as much are found in a quarter of the time.
+func TestNeeds(t *testing.T) {
+	with := func(change func(s *Stretch, start []float64)) []Need {
+		s := made(0.03)
+		for _, r := range s.Runs {
+			for b := range r.Blocks {
+				change(s, r.Blocks[b].Start)
+			}
+		}
+		n := s.needs()
+		if len(n) != 2 {
+			t.Fatalf("%+v", n)
+		}
+		return n
+	}
+	is := with(func(*Stretch, []float64) {})
+	off := with(func(_ *Stretch, start []float64) { start[0] *= 0.99 })
+	twice := with(func(s *Stretch, start []float64) {
+		for k, c := range s.Changes {
+			start[k] *= 1 + c
+		}
+	})
+	for i := range is {
+		if off[i].Ours < is[i].Ours+0.009 || math.Abs(off[i].OurTime/is[i].OurTime-1) > 1e-6 || math.Abs(off[i].Gate/is[i].Gate-1) > 1e-6 || math.Abs(off[i].Ratio/is[i].Ratio-1) > 1e-6 {
+			t.Errorf("%+v, and with 1 %% off %+v", is[i], off[i])
+		}
+		if x := twice[i].OurTime / is[i].OurTime; math.Abs(x-0.25) > 0.02 || twice[i].TheirTime != is[i].TheirTime {
+			t.Errorf("%+v, and twice as much %+v", is[i], twice[i])
+		}
+	}
+}
+
 // TestWindows: windows overlap by three quarters, and none is shorter than asked.
 func TestWindows(t *testing.T) {
 	cost := make([]float64, 100)

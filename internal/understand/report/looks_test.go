@@ -33,3 +33,15 @@ func TestLooksAreShown(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A report says what part of the time was trials, where the run knows.
+func TestTimeIsShown(t *testing.T) {
+	r := analyze.RunInfo{ID: "0a1b2c3d", Time: &analyze.Spent{Wall: 1000, Trials: 876, Calm: 104}}
+	if got := when(&analyze.Result{Run: r}); !strings.Contains(got, "(of the time from first to last trial 88 % trials, 10 % waiting for a calm machine)") {
+		t.Error(got)
+	}
+	r.Time = nil
+	if got := when(&analyze.Result{Run: r}); strings.Contains(got, "%") {
+		t.Error(got)
+	}
+}

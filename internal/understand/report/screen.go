@@ -142,6 +142,9 @@ func (s *screen) headline(about string) {
 	if n := run.Host.CPUs; n > 0 {
 		parts = append(parts, words.Plural(n, "CPU"))
 	}
+	if run.Protocol.Tuned { // not the machine that users have
+		parts = append(parts, "tuned")
+	}
 	s.Add(document.Para{Text: document.Say(strings.Join(parts, " · ")), Tone: document.Head})
 }
 

@@ -36,3 +36,15 @@ func TestScreenOfOneEngine(t *testing.T) {
 		t.Errorf("\n%s", text)
 	}
 }
+
+// The first line says that the machine was tuned: users have another one.
+func TestScreenOfTunedMachine(t *testing.T) {
+	res := screenResult(t, screened(3, 1))
+	for _, tuned := range []bool{false, true} {
+		res.Run.Protocol.Tuned = tuned
+		line, _, _ := strings.Cut(screenAt(t, res, 80), "\n")
+		if strings.HasSuffix(line, " · 2 CPUs · tuned") != tuned {
+			t.Errorf("tuned %v: %s", tuned, line)
+		}
+	}
+}

@@ -47,8 +47,8 @@ const (
 	wildTimes = 2
 	wildFrom  = 10
 	// explains is the share of a value's excess that something must have lasted to
-	// be named as its cause. Steal is counted in ticks of 10 ms, and pressure is
-	// brought up to date every two seconds at the least: both may miss a trial.
+	// be named as its cause. Steal is counted in ticks of 10 ms, and pressure is a mean
+	// over the processors that had work: both may tell less than a trial lost.
 	explains = 0.25
 	// longWait is a wait for a calm machine after which one that was not is the
 	// likely cause.

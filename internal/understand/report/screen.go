@@ -130,6 +130,9 @@ func listed(parts []string, n int, between, more string) string {
 func (s *screen) headline(about string) {
 	run := s.res.Run
 	parts := []string{words.Clean(run.Study), about, blocksOf(run)}
+	if run.Protocol.Tuned { // not the machine that users have
+		parts[0] += ", tuned"
+	}
 	switch {
 	case run.Protocol.Blocks == run.Blocks || run.Status == "done":
 		parts[2] = words.Plural(run.Blocks, "block")
@@ -141,9 +144,6 @@ func (s *screen) headline(about string) {
 	}
 	if n := run.Host.CPUs; n > 0 {
 		parts = append(parts, words.Plural(n, "CPU"))
-	}
-	if run.Protocol.Tuned { // not the machine that users have
-		parts = append(parts, "tuned")
 	}
 	s.Add(document.Para{Text: document.Say(strings.Join(parts, " · ")), Tone: document.Head})
 }

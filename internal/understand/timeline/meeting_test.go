@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,5 +70,24 @@ func TestNamelessPeer(t *testing.T) {
 	}
 	if p.By = "daemon"; p.Why().Unexplained {
 		t.Errorf("%+v", p.Why())
+	}
+}
+
+// TestWaitOfItself: where the threads of a program wait for each other, and nothing says for
+// what, that is no cause.
+func TestWaitOfItself(t *testing.T) {
+	s := newTale(1000, 1, 1, 2)
+	s.Frames = []string{"futex_do_wait"}
+	for i := range s.Threads {
+		s.Threads[i].Process, s.Threads[i].Name = 7, "daemon"
+	}
+	for thread, at := range map[int][2]int64{1: {100, 900}, 2: {50, 890}} {
+		s.add(record.TraceEvent{At: at[0], Kind: record.TraceSwitch, Thread: thread, Stack: []int{0}})
+		s.add(record.TraceEvent{At: at[1], Kind: record.TraceWake, Thread: 3 - thread, Other: thread})
+		s.Events = append(s.Events, record.TraceEvent{At: at[1], Kind: record.TraceSwitch, Other: thread, CPU: thread, Runnable: true})
+	}
+	slices.SortFunc(s.Events, func(a, b record.TraceEvent) int { return cmp.Compare(a.At, b.At) })
+	if got := outline(Read(&s.Trace).Tree()); !strings.Contains(got, "waits for another thread (futex), from daemon 790 ?") {
+		t.Errorf("a wait of a program for itself is a cause:\n%s", got)
 	}
 }

@@ -94,7 +94,7 @@ func Observe(c *Comparison) Observed {
 // waits for a processor, or for a thread of its own. Where the way leads to such a wait is
 // chance, and that it is there in some starts and not in others says nothing of a mechanism.
 func anyhow(cause, program string) bool {
-	return overall(cause) == processor || cause == "waits for "+goLooks || program != "" && strings.HasSuffix(cause, ", from "+program)
+	return overall(cause) == processor || cause == "waits for "+goLooks || ofItself(cause, program)
 }
 
 // kindOf says what kind of step has a cause.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Step is time on the way, by who waited for whom: below a program stand those
@@ -72,9 +73,15 @@ func (c *Course) tree() *Step {
 		why := p.Why()
 		leaf := at.below(why.Text, true, p.From)
 		leaf.NS += p.Span()
-		leaf.Unexplained = why.Unexplained
+		leaf.Unexplained = why.Unexplained || ofItself(why.Text, last)
 	}
 	return root
+}
+
+// ofItself says whether a program waits for itself: one of its threads ended the wait of
+// another, and what that one did could not be followed.
+func ofItself(cause, program string) bool {
+	return program != "" && strings.HasSuffix(cause, ", from "+program)
 }
 
 // together says whether two threads are of one process.

@@ -38,8 +38,9 @@ func floorCommand(w World) *cobra.Command {
 		Use:   "floor",
 		Short: "Show what this machine's kernel charges for what containers are made of",
 		Long: `Makes and undoes each mechanism that containers are made of by the kernel's own calls,
-with no engine: namespaces, mounts, links, a system call filter, control groups. Each
-alone, and by several processes that begin at the same time, all in the same blocks.
+with no engine: namespaces, mounts, links, rules of the packet filter, a system call
+filter, control groups. Each alone, and by several processes that begin at the same
+time, all in the same blocks.
 
 No engine can be faster than this. It also shows which mechanisms don't get cheaper with
 more processors, because one process waits for another.`,

@@ -250,6 +250,7 @@ static const struct mechanism list[] = {
 	{.name = "loopback-up", .flags = CLONE_NEWNET, .prepare = net_open, .make = net_loopback_up},
 	{.name = "veth", .flags = CLONE_NEWNET, .prepare = net_open, .make = net_veth_add, .undo = net_veth_delete},
 	{.name = "bridge", .flags = CLONE_NEWNET, .prepare = net_open, .make = net_bridge_add, .undo = net_bridge_delete},
+	{.name = "packet-filter", .flags = CLONE_NEWNET, .prepare = filter_open, .make = filter_add, .undo = filter_delete},
 	{.name = "private-mounts", .flags = CLONE_NEWNS, .make = private},
 	{.name = "bind-mount", .flags = CLONE_NEWNS, .prepare = private, .make = bind, .undo = unmount},
 	{.name = "id-mapped-mount", .flags = CLONE_NEWNS, .worker = mechanism_whole, .prepare = layers_and_ids, .make = bind_mapped, .undo = unmount_merged},

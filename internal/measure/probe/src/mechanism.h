@@ -31,6 +31,11 @@ long net_bridge_add(const char **what);
 long net_bridge_delete(const char **what);
 long net_loopback_up(const char **what);
 
+/* filter.c: rules of the packet filter of that network namespace. */
+long filter_open(const char **what);
+long filter_add(const char **what);
+long filter_delete(const char **what);
+
 /* groups.c: a control group below the process's own. */
 long group_find(int index, const char **what);
 long group_reuse(int index, const char **what);

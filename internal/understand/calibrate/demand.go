@@ -21,7 +21,7 @@ const (
 	leastMoving = 0.90
 	leastHumps  = 0.84
 	mostHumps   = 0.10 // alarms there
-	widest      = 0.2 // more than with no baseline, where that is honest
+	widest      = 0.2  // more than with no baseline, where that is honest
 
 	leastHosts = 0.93 // of the interval for machines in general
 	leastNext  = 0.90 // and of that for one more host, and of the spread's

@@ -28,7 +28,7 @@ func forClaims(p *study.Plan, ids []string) error {
 	}
 	p.ForClaims(findings.Needs(p.Study.Claims, false, p.Environments, p.Workloads))
 	if !slices.ContainsFunc(p.Cells, func(c study.Cell) bool { return c.Further }) {
-		p.Protocol.Blocks, p.Protocol.ClaimLooks, p.Protocol.ClaimTimeNS = p.Protocol.Fixed(), nil, 0
+		p.Protocol.Unlooked()
 	}
 	return nil
 }

@@ -85,10 +85,11 @@ func portablePlan(ctx context.Context, a *portableAsked, look *portable.Look) (*
 	if st, err = st.At(a.scale); err != nil {
 		return nil, withHint(&exitError{status: Usage, err: err}, "the study's file lists its scales")
 	}
+	st.Protocol.Unlooked()
 	if a.blocks > 0 {
 		st.Protocol.Until, st.Protocol.Blocks = 0, a.blocks
 	}
-	if err := st.Only(a.parts, a.blocks > 0); err != nil {
+	if err := st.Only(a.parts, study.OnlyOptions{AllBlocks: a.blocks > 0}); err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
 	if a.seed > study.MaxSeed {

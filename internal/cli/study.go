@@ -161,7 +161,7 @@ func (s *setting) read(name string, ch changes) (*study.Study, *study.Catalogue,
 	if err := ch.number(st); err != nil {
 		return nil, nil, err
 	}
-	if err := st.Only(ch.parts, ch.blocks > 0); err != nil {
+	if err := st.Only(ch.parts, study.OnlyOptions{AllBlocks: ch.blocks > 0, Claims: ch.until == study.UntilClaims}); err != nil {
 		return nil, nil, withHint(&exitError{status: Usage, err: err}, "plimsoll studies show %s prints the study with its parts", name)
 	}
 	if ch.seed > study.MaxSeed {

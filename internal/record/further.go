@@ -11,6 +11,11 @@ func (p *Protocol) Fixed() int {
 	return p.Blocks
 }
 
+// Unlooked leaves the fixed blocks, and no looks at claims after them.
+func (p *Protocol) Unlooked() {
+	p.Blocks, p.ClaimLooks, p.ClaimTimeNS = p.Fixed(), nil, 0
+}
+
 // Open says whether the number of blocks was left open.
 func (p *Protocol) Open() bool {
 	return p.Until > 0 || p.TimeBudgetNS > 0 || len(p.ClaimLooks) > 0

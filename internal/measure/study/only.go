@@ -13,9 +13,18 @@ import (
 // Quick is the scale by which a study's questions are asked in minutes.
 const Quick = "quick"
 
-// Only leaves the named parts of a study, in as many blocks as they ask for; with
-// allBlocks in all of the protocol's. Names that it does not know are an error.
-func (s *Study) Only(parts []string, allBlocks bool) error {
+// OnlyOptions say in how many blocks the parts run that are left.
+type OnlyOptions struct {
+	// AllBlocks: all of the protocol's, whatever the parts ask for.
+	AllBlocks bool
+	// Claims: further ones where claims are open. Without it there are none, as a claim
+	// that needs another part, too, would be open to the end.
+	Claims bool
+}
+
+// Only leaves the named parts of a study, in as many blocks as they ask for. Names that
+// it does not know are an error.
+func (s *Study) Only(parts []string, o OnlyOptions) error {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -43,26 +52,41 @@ func (s *Study) Only(parts []string, allBlocks bool) error {
 		return err
 	}
 	s.Parts = slices.Clone(s.Parts)
-	blocks, warm := 0, false
+	blocks, warm, all := 0, false, s.Protocol.Fixed()
 	for i := range s.Parts {
 		x := &s.Parts[i]
 		if !slices.Contains(parts, x.Name) {
 			x.Skipped = cmp.Or(x.Skipped, "Only "+strings.Join(parts, ", ")+" was asked for.")
 			continue
 		}
-		if allBlocks || x.Blocks == 0 {
-			x.Blocks = s.Protocol.Blocks
+		if o.AllBlocks || x.Blocks == 0 {
+			x.Blocks = all
 		}
 		blocks, warm = max(blocks, x.Blocks), warm || !x.Unwarmed
 	}
-	if s.Protocol.Until == 0 && s.Protocol.TimeBudgetNS == 0 {
-		s.Protocol.Blocks = min(blocks, s.Protocol.Blocks)
+	if s.Protocol.Until == 0 && (s.Protocol.TimeBudgetNS == 0 || len(s.Protocol.ClaimLooks) > 0) {
+		s.fewer(min(blocks, all), o.Claims)
 	}
 	if !warm {
 		s.Protocol.Warmup = 0
 	}
 	s.OnlyParts = slices.Clone(parts)
 	return nil
+}
+
+// fewer sets the number of fixed blocks to that of the parts that are left; the looks at
+// claims come after as many times these as before.
+func (s *Study) fewer(blocks int, looks bool) {
+	p := &s.Protocol
+	if !looks {
+		p.Unlooked()
+	}
+	if before := p.ClaimLooks; len(before) > 0 {
+		last := before[len(before)-1]
+		p.ClaimLooks = ClaimLooks(blocks, max(blocks+1, last*blocks/before[0]))
+		blocks = p.ClaimLooks[len(p.ClaimLooks)-1]
+	}
+	p.Blocks = blocks
 }
 
 // partCommand is what measures parts of this study: at the quick scale, where

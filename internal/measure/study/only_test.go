@@ -39,7 +39,7 @@ func TestOnly(t *testing.T) {
 		if s, err = s.At(c.scale); err != nil {
 			t.Fatal(err)
 		}
-		err = s.Only(c.parts, c.all)
+		err = s.Only(c.parts, OnlyOptions{AllBlocks: c.all})
 		if c.bad != "" {
 			if err == nil || !strings.Contains(err.Error(), c.bad) {
 				t.Errorf("%v: %v, want %s", c.parts, err, c.bad)
@@ -70,8 +70,42 @@ func TestOnly(t *testing.T) {
 	}
 	s, err := Read(Source{Path: "t.yaml", Data: []byte("plimsoll: 1\nname: t\nworkloads: [hello]\nenvironments: [docker]\n")}, catalogue())
 	require.NoError(t, err)
-	if err := s.Only([]string{"life"}, false); err == nil || !strings.Contains(err.Error(), "has no parts") {
+	if err := s.Only([]string{"life"}, OnlyOptions{}); err == nil || !strings.Contains(err.Error(), "has no parts") {
 		t.Error(err)
+	}
+}
+
+// Parts alone have no further blocks where claims are open, unless they are asked for, and
+// a run of them can be resumed.
+func TestOnlyOfClaims(t *testing.T) {
+	text, _, _ := strings.Cut(inParts, "scales:")
+	text = strings.Replace(text, "seed: 9}", "seed: 9, until: claims, max-blocks: 40, claim-time: 10s}", 1)
+	for _, c := range []struct {
+		parts  []string
+		o      OnlyOptions
+		blocks int
+		looks  []int
+	}{
+		{nil, OnlyOptions{}, 40, []int{5, 10, 20, 40}},
+		{[]string{"why"}, OnlyOptions{}, 2, nil},
+		{[]string{"life", "why"}, OnlyOptions{}, 5, nil},
+		{[]string{"why"}, OnlyOptions{AllBlocks: true}, 5, nil},
+		{[]string{"why"}, OnlyOptions{Claims: true}, 16, []int{2, 4, 8, 16}},
+		{[]string{"life"}, OnlyOptions{Claims: true}, 40, []int{5, 10, 20, 40}},
+	} {
+		s, err := Read(Source{Path: "t.yaml", Data: []byte(text)}, catalogue())
+		require.NoError(t, err)
+		require.NoError(t, s.Only(c.parts, c.o))
+		p, err := Expand(s, catalogue(), Options{})
+		require.NoError(t, err)
+		if q := p.Protocol; q.Blocks != c.blocks || !slices.Equal(q.ClaimLooks, c.looks) || (q.ClaimTimeNS > 0) != (c.looks != nil) {
+			t.Errorf("%v, %+v: %d blocks, looks after %v, %d ns", c.parts, c.o, q.Blocks, q.ClaimLooks, q.ClaimTimeNS)
+		}
+		var run record.Run
+		p.Record(&run)
+		if _, err := FromRun(&run); err != nil {
+			t.Errorf("%v, %+v: %v", c.parts, c.o, err)
+		}
 	}
 }
 
@@ -125,7 +159,7 @@ func ran(t *testing.T, name, command string) *analyze.Result {
 	require.NoError(t, err)
 	s, err = s.At(scale)
 	require.NoError(t, err)
-	require.NoError(t, s.Only(parts, false))
+	require.NoError(t, s.Only(parts, OnlyOptions{}))
 	p, err := Expand(s, cat, Options{})
 	require.NoError(t, err)
 	runs := map[[2]string]bool{}

@@ -46,3 +46,15 @@ func TestDifference(t *testing.T) {
 		}
 	}
 }
+
+// TestNoDifference: of pairs that all are so, two counters that both stand still are the
+// least clear one.
+func TestNoDifference(t *testing.T) {
+	one := 1.0
+	run := claimRun(with(truths{"docker/alpine work/small change": 3e6, "docker change": 0, "podman change": 0}), 0.02, nil)
+	f := finding(t, run, record.ClaimTest{Of: of("engine", "docker"), To: of("engine", "podman"), Workload: choice("work", "size", "small"), Metric: "change",
+		Ratio: &record.Range{Text: ">= 1", Min: &one}})
+	if f.Verdict != analyze.ClaimSupported || len(f.Pairs) != 2 || f.Decides.A.Env != "docker/debian" {
+		t.Errorf("%s by %+v: %s", f.Verdict, f.Decides, f.Reason)
+	}
+}

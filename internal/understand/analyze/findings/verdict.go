@@ -80,7 +80,7 @@ func (p *pair) judge() {
 	}
 	p.Estimate.Lo, p.Estimate.Hi = &lo, &hi
 	p.clear = min(p.bounds.distance(in.Lo), p.bounds.distance(in.Hi))
-	if p.B != nil && p.Unit != "" { // a difference's distance is in the metric's unit
+	if p.B != nil && p.Unit != "" && center != 0 { // a difference's distance is in the metric's unit
 		p.clear /= math.Abs(center)
 	}
 	if p.decide(in) {

@@ -140,8 +140,8 @@ func (w *Writer) takeLock() error {
 	return nil
 }
 
-// Fresh says by its error why Create would refuse dir as it is, before anybody waits for
-// what is to be recorded there. It makes nothing.
+// Fresh says by its error why Create would refuse dir for what is in it, before anybody
+// waits for what is to be recorded there. It makes nothing, and does not try whether it could.
 func Fresh(dir string) error {
 	home, err := safepath.Open(dir, safepath.Caller(os.Getenv))
 	switch {

@@ -65,6 +65,9 @@ type FeatureCell struct {
 	Evidence []FeatureEvidence `json:"evidence,omitempty"`
 	// Why is a sentence: what was seen, or why it could not be tried.
 	Why string `json:"why,omitempty"`
+	// Lacking is what this machine lacks to try the rest of the feature, as a clause: "there is
+	// no GPU". Of such a cell only what was seen is known.
+	Lacking string `json:"lacking,omitempty"`
 	// Published is the value that was published, never one of ours; empty
 	// where none was.
 	Published string `json:"published,omitempty"`
@@ -72,7 +75,20 @@ type FeatureCell struct {
 
 // Differs says whether a value found here is another than the published one.
 func (c FeatureCell) Differs() bool {
-	return c.Published != "" && c.Value != FeatureUntried && string(c.Value) != c.Published
+	return c.Published != "" && c.Value != FeatureUntried && string(c.Value) != c.Published && !c.LeavesOpen(c.Published)
+}
+
+// LeavesOpen says whether what the machine lacks keeps the cell from telling anything of a
+// published value. A part that was seen is one where a no was published, too; whether there is
+// more than a part, or nothing where nothing was seen, can't be told.
+func (c FeatureCell) LeavesOpen(published string) bool {
+	switch {
+	case c.Lacking == "":
+		return false
+	case c.Value == FeaturePartial:
+		return published != string(FeatureNo)
+	}
+	return c.Value == FeatureNo
 }
 
 // FeatureEvidence is one command of an attempt. Without a command the output is what

@@ -21,6 +21,7 @@ func TestFeaturesComeBack(t *testing.T) {
 		Schema: FeaturesSchema, Engines: []FeatureEngine{{Name: "docker", Version: "1"}, {Name: "sarus", Missing: "not installed", Fix: "install it"}},
 		Rows: []FeatureRow{{ID: "rootless", Group: "Security", Feature: "Rootless executions", Means: "m", Cells: map[string]FeatureCell{
 			"docker": {Value: FeatureNo, Why: "w", Published: "yes", Evidence: []FeatureEvidence{{Command: []string{"docker", "run"}, Output: "o", Status: 1}}},
+			"podman": {Value: FeaturePartial, Why: "w", Lacking: "there is no GPU", Published: "yes"},
 			"sarus":  {Value: FeatureUntried, Published: "no"},
 		}}},
 	}
@@ -38,7 +39,7 @@ func TestFeaturesComeBack(t *testing.T) {
 	if !f.Cell("rootless", "docker").Differs() || f.Cell("rootless", "sarus").Differs() || f.Cell("nothing", "docker").Value != FeatureUntried {
 		t.Error("Differs or Cell is wrong")
 	}
-	if o := f.Only([]string{"sarus"}, nil); len(o.Engines) != 1 || len(o.Rows[0].Cells) != 1 || len(f.Rows[0].Cells) != 2 {
+	if o := f.Only([]string{"sarus"}, nil); len(o.Engines) != 1 || len(o.Rows[0].Cells) != 1 || len(f.Rows[0].Cells) != 3 {
 		t.Errorf("only one engine: %+v", o)
 	}
 	if o := f.Only(nil, []string{"vpn"}); len(o.Rows) != 0 || len(o.Engines) != 2 {
@@ -46,6 +47,46 @@ func TestFeaturesComeBack(t *testing.T) {
 	}
 	if !f.Tried() || (&Features{Engines: f.Engines[1:]}).Tried() {
 		t.Error("Tried is wrong")
+	}
+}
+
+// What a machine lacks leaves open what it keeps from being tried, and nothing that was seen.
+func TestFeaturesForWantOf(t *testing.T) {
+	const lack = "there is no GPU"
+	for _, c := range []struct {
+		value     FeatureValue
+		lacking   string
+		published string
+		open      bool
+		differs   bool
+	}{
+		{FeaturePartial, lack, "yes", true, false},
+		{FeaturePartial, lack, "partial", true, false}, // it may be a yes
+		{FeaturePartial, lack, "no", false, true},      // a part was seen
+		{FeatureNo, lack, "yes", true, false},
+		{FeatureNo, lack, "no", true, false},
+		{FeatureYes, lack, "no", false, true},
+		{FeatureYes, lack, "yes", false, false},
+		{FeatureUntried, lack, "yes", false, false}, // nothing was seen: it counts nowhere
+		{FeaturePartial, "", "yes", false, true},
+		{FeaturePartial, "", "partial", false, false},
+		{FeatureNo, "", "yes", false, true},
+	} {
+		cell := FeatureCell{Value: c.value, Lacking: c.lacking, Published: c.published}
+		if cell.LeavesOpen(c.published) != c.open || cell.Differs() != c.differs {
+			t.Errorf("%s, lacking %q, published %s: open %v, differs %v", c.value, c.lacking, c.published, cell.LeavesOpen(c.published), cell.Differs())
+		}
+	}
+}
+
+// A table that was written before cells said what the machine lacks is read as it was.
+func TestFeaturesOfOld(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"schema": 1, "engines": [{"name": "docker"}], "rows": [{"id": "gpus", "cells": {"docker": {"value": "partial", "why": "there is no GPU here", "published": "yes"}}}]}`), 0o644))
+	f, err := ReadFeatures(file)
+	require.NoError(t, err)
+	if c := f.Cell("gpus", "docker"); c.Lacking != "" || c.LeavesOpen("yes") || !c.Differs() {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -33,7 +33,7 @@ func (b *bench) enterAt(at, kind, name string) string {
 		return name
 	}
 	if err := b.kit.Ledger.Made(t); err != nil {
-		panic(ended{record.FeatureUntried, "noting in the ledger what is to be made: " + err.Error()})
+		panic(ended{value: record.FeatureUntried, why: "noting in the ledger what is to be made: " + err.Error()})
 	}
 	return name
 }

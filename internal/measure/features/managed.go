@@ -2,9 +2,7 @@ package features
 
 import (
 	"context"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -14,21 +12,21 @@ import (
 )
 
 // managed has Slurm start a container and end it. It ends the attempt where both
-// went well or the container outlived its job; else it says why nothing is known.
+// went well or the container outlived its job; else it says why nothing is known, as a clause.
 func (t *try) managed() string {
 	b := t.b
 	srun, err := b.kit.LookPath("srun")
 	if err != nil {
-		return "there is no workload manager here (srun is not installed)"
+		return "there is no workload manager (srun is not installed)"
 	}
 	env := append(slices.Clone(b.env), "SLURM_CONF="+b.kit.Getenv("SLURM_CONF"))
 	if b.kit.Getenv("SLURM_CONF") == "" {
 		env = b.env
 	}
 	if s := b.command(t.ctx, env, nil, []string{"sinfo", "--noheader", "--states=idle", "--format=%n"}); s.status != 0 || strings.TrimSpace(s.out) == "" {
-		return "there is no workload manager here (sinfo names no idle node)"
+		return "there is no workload manager (sinfo names no idle node)"
 	}
-	argv := []string{"/bin/sleep", strconv.Itoa(200000 + int(b.serial.Add(1)) + os.Getpid()*100%10000)}
+	argv := asleep()
 	name := t.container()
 	job := append([]string{srun, "--job-name=" + name, "--nodes=1", "--ntasks=1", "--time=2", "--immediate=20", "--chdir=/"}, b.hand.once(name, t.image(), nil, argv...)...)
 	cancel := func(ctx context.Context) { b.command(ctx, env, nil, []string{"scancel", "--name=" + name}) }

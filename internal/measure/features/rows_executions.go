@@ -3,8 +3,10 @@ package features
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"plimsoll/internal/measure/child"
@@ -73,13 +75,15 @@ func executionRows() []Feature {
 				if !strings.Contains(t.run("ch-fromhost", "--help").all(), "--nvidia") {
 					t.no("ch-fromhost has no option for GPUs")
 				}
-				t.partial("ch-fromhost --nvidia copies the host's libraries into an image; there is no GPU here to see it")
+				lacking, unseen := unseenGPU()
+				t.partialFor(lacking, "ch-fromhost --nvidia copies the host's libraries into an image; %s", unseen)
 			},
 			"lxd": func(t *try) {
 				name := t.container()
 				t.must(t.b.hand.cmd("init", "--quiet", "--config", "user."+t.b.label(), t.image(), name)...)
 				t.asked(t.b.hand.cmd("config", "device", "add", name, "gpu", "gpu")...)
-				t.partial("it takes a device of the type gpu; there is no GPU here to see it")
+				lacking, unseen := unseenGPU()
+				t.partialFor(lacking, "it takes a device of the type gpu; %s", unseen)
 			},
 		},
 	}, {
@@ -137,9 +141,19 @@ func (t *try) limited(pid int, before int64) {
 	}
 }
 
+// sleeps counts the containers that are found by how long they sleep. Engines are tried side by
+// side: a number that two of them had would show the one's container as the other's.
+var sleeps atomic.Int64
+
+// asleep is a program that stays, in words that no other container here has.
+func asleep() []string {
+	const most = 1000
+	return []string{"/bin/sleep", strconv.FormatInt(100000+int64(os.Getpid()%10000)*most+sleeps.Add(1)%most, 10)}
+}
+
 // childOfCommand looks at the kinship of a container and its command.
 func childOfCommand(t *try) {
-	argv := []string{"/bin/sleep", strconv.Itoa(100000 + int(t.b.serial.Add(1)) + os.Getpid()*100%10000)}
+	argv := asleep()
 	name := t.container()
 	full := t.b.hand.once(name, t.image(), nil, argv...)
 	path, err := t.b.kit.LookPath(full[0])
@@ -172,8 +186,8 @@ func childOfCommand(t *try) {
 		strings.Join(full, " "), pid, strings.Join(line, " < "), cmd.PID, same)
 	switch {
 	case child && same:
-		why := t.managed()
-		t.partial("a container is a child of its command, in the same control groups; %s", why)
+		lacking := t.managed()
+		t.partialFor(lacking, "a container is a child of its command, in the same control groups; %s", lacking)
 	case child:
 		t.no("a container is a child of its command, in a control group of its own")
 	}
@@ -210,6 +224,21 @@ func gpu(opts ...string) attempt {
 		case s.status != 0 && !s.holds("gpu", "nvidia", "cdi", "device driver"):
 			t.untried("it failed, but not for lack of a GPU: %s", t.plain(s))
 		}
-		t.partial("the option %s is known; there is no GPU here to see what it hands over", strings.Join(opts, " "))
+		lacking, unseen := unseenGPU()
+		t.partialFor(lacking, "the option %s is known; %s", strings.Join(opts, " "), unseen)
 	}
+}
+
+// gpuDevices are the files by which Linux has GPUs that compute.
+var gpuDevices = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*"}
+
+// unseenGPU is why nobody sees what an engine hands over, as what is lacking and as the words
+// beside what was seen. Where a GPU is, it is the attempt that is lacking: none could be tested.
+func unseenGPU() (lacking, why string) {
+	for _, pattern := range gpuDevices {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return "no attempt of ours uses a GPU", "what it hands over is not looked at"
+		}
+	}
+	return "there is no GPU", "there is no GPU here to see what it hands over"
 }

@@ -211,7 +211,7 @@ func (b *bench) cell(ctx context.Context, f Feature, number int) record.FeatureC
 	if err := safepath.RemoveAll(t.dir); err != nil {
 		v.why += " (and taking away its files failed: " + err.Error() + ")"
 	}
-	return record.FeatureCell{Value: v.value, Why: v.why, Evidence: t.evidence}
+	return record.FeatureCell{Value: v.value, Why: v.why, Lacking: v.lacking, Evidence: t.evidence}
 }
 
 // close takes away what the attempts shared, the last thing first, and the

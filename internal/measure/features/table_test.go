@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"plimsoll/internal/common/published"
@@ -127,6 +129,77 @@ func TestVerdicts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A part that is one for want of hardware or of a service says so where verdicts look: in the
+// cell's mark, and not in its words alone.
+func TestLackingIsMarked(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	parts := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "t.partial(\"") {
+				parts++
+				if strings.Contains(line, "there is no ") {
+					t.Errorf("%s: a part for want of something without partialFor: %s", file, line)
+				}
+			}
+		}
+	}
+	if parts < 8 {
+		t.Errorf("only %d parts were found", parts)
+	}
+
+	got, _ := scripted(t, "true", func(x *try) { x.partialFor("there is no %s", "a part; %s", "words") })
+	if got.value != record.FeaturePartial || got.why != "a part; words" || got.lacking != "there is no %s" {
+		t.Errorf("%+v", got)
+	}
+	got, _ = scripted(t, "true", func(x *try) {
+		x.b.kit.LookPath = func(string) (string, error) { return "", context.Canceled }
+		x.partialFor(x.managed(), "a child")
+	})
+	if got.lacking != "there is no workload manager (srun is not installed)" {
+		t.Errorf("without Slurm: %+v", got)
+	}
+}
+
+// Where a GPU is, it is not said to be missing.
+func TestUnseenGPU(t *testing.T) {
+	was := gpuDevices
+	t.Cleanup(func() { gpuDevices = was })
+	device := filepath.Join(t.TempDir(), "nvidia0")
+	gpuDevices = []string{filepath.Join(filepath.Dir(device), "nvidia[0-9]*")}
+	if lacking, why := unseenGPU(); lacking != "there is no GPU" || !strings.Contains(why, "no GPU here") {
+		t.Errorf("without: %q, %q", lacking, why)
+	}
+	require.NoError(t, os.WriteFile(device, nil, 0o600))
+	if lacking, why := unseenGPU(); lacking != "no attempt of ours uses a GPU" || strings.Contains(why, "no GPU") {
+		t.Errorf("with one: %q, %q", lacking, why)
+	}
+}
+
+// Engines are tried side by side, and a container is found by its words: no two have the same.
+func TestSleepsAreApart(t *testing.T) {
+	seen := map[string]bool{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				words := strings.Join(asleep(), " ")
+				mu.Lock()
+				if seen[words] {
+					t.Errorf("%s twice", words)
+				}
+				seen[words] = true
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
 }
 
 // What several attempts need is prepared once; where that failed each of them

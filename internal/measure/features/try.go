@@ -32,15 +32,23 @@ type try struct {
 type ended struct {
 	value record.FeatureValue
 	why   string
+	// lacking is what this machine lacks to try the rest.
+	lacking string
 }
 
 func (t *try) end(v record.FeatureValue, format string, a ...any) {
-	panic(ended{v, fmt.Sprintf(format, a...)})
+	panic(ended{value: v, why: fmt.Sprintf(format, a...)})
 }
 
 func (t *try) partial(format string, a ...any) { t.end(record.FeaturePartial, format, a...) }
 func (t *try) no(format string, a ...any)      { t.end(record.FeatureNo, format, a...) }
 func (t *try) untried(format string, a ...any) { t.end(record.FeatureUntried, format, a...) }
+
+// partialFor ends with the part that was seen, where this machine lacks what would tell the
+// rest: an engine that does it all would have come no further.
+func (t *try) partialFor(lacking, format string, a ...any) {
+	panic(ended{record.FeaturePartial, fmt.Sprintf(format, a...), lacking})
+}
 
 // need ends the attempt where doing what it needs has failed.
 func (t *try) need(doing string, err error) {

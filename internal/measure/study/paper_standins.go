@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 )
 
@@ -24,7 +25,11 @@ func standIns(claims []record.Claim, cat *Catalogue) error {
 			known[source] = p
 		}
 		c.StandIns = touched(known[source].standIns(cat), c.Tests)
-		c.Differs = touched(known[source].differences(cat), c.Tests)
+		differences := known[source].differences(cat)
+		c.Differs = touched(differences, c.Tests)
+		if c.Features != "" {
+			c.Differs = append(c.Differs, ofEngines(differences)...)
+		}
 	}
 	return nil
 }
@@ -38,6 +43,14 @@ func touched(list []record.StandIn, tests []record.ClaimTest) []record.StandIn {
 		}
 	}
 	return out
+}
+
+// ofEngines are those that are about an engine and nothing that it ran: what a cell of a feature
+// table may have otherwise.
+func ofEngines(list []record.StandIn) []record.StandIn {
+	return lists.Filter(list, func(s record.StandIn) bool {
+		return s.Aspect == "engine" && s.Of[whenEngine] != nil && len(s.Workload.Names) == 0 && len(s.Metrics) == 0
+	})
 }
 
 // standIns are the facts of a paper that decide and that differ here.

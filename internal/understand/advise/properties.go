@@ -278,10 +278,10 @@ func seenBy(p *property, views []*view) []Fact {
 func (k catalogue) cell(row, engine string) Fact {
 	c := k.features.Cell(row, engine)
 	f := Fact{State: No, From: FromFeatures, Text: row + ": " + string(c.Value), Source: record.FeaturesFile + ": row " + row + ", engine " + engine}
-	switch c.Value {
-	case record.FeatureYes:
+	switch {
+	case c.Value == record.FeatureYes:
 		f.State = Yes
-	case record.FeatureUntried:
+	case c.Value == record.FeatureUntried, c.LeavesOpen(string(record.FeatureYes)):
 		f.State = Unknown
 	}
 	if c.Why != "" {

@@ -208,6 +208,26 @@ func TestProperties(t *testing.T) {
 	}
 }
 
+// What an engine could not show for want of hardware is not known of it; a part without
+// such an excuse is a no.
+func TestCellsForWantOf(t *testing.T) {
+	for _, c := range []struct {
+		cell record.FeatureCell
+		want State
+	}{
+		{record.FeatureCell{Value: record.FeaturePartial}, No},
+		{record.FeatureCell{Value: record.FeaturePartial, Lacking: "there is no GPU"}, Unknown},
+		{record.FeatureCell{Value: record.FeatureNo}, No},
+		{record.FeatureCell{Value: record.FeatureYes}, Yes},
+		{record.FeatureCell{Value: record.FeatureUntried}, Unknown},
+	} {
+		k := properties(&record.Features{Rows: []record.FeatureRow{{ID: "gpus", Cells: map[string]record.FeatureCell{"e": c.cell}}}})
+		if f := k.cell("gpus", "e"); f.State != c.want {
+			t.Errorf("%+v: %+v", c.cell, f)
+		}
+	}
+}
+
 // Of several runs each says what it knows: one no bars, one yes is enough where
 // none says no, and what one run cannot tell another may. Never does a run that
 // says nothing change an answer, and never does a further run lift a no.

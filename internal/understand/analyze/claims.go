@@ -53,8 +53,8 @@ type Finding struct {
 	Says    string       `json:"says"`
 	Why     string       `json:"why,omitempty"`
 	Verdict ClaimVerdict `json:"verdict"`
-	// Partly: one of its tests formed no pair, or pairs of a stand-in, so that
-	// the verdict is of the others only.
+	// Partly: one of its tests formed no pair, or pairs of a stand-in, or one of its
+	// cells was not tried, so that the verdict is of the others only.
 	Partly bool `json:"partly,omitempty"`
 	// Reason is a sentence that says what the verdict rests on.
 	Reason string `json:"reason"`
@@ -197,13 +197,19 @@ func (f *Findings) Claim(id string) (*Finding, error) {
 // was filled by trying, cell by cell.
 type FeatureClaim struct {
 	Group string `json:"group"`
-	// Cells is how many the group has, Tried how many of them were tried here,
-	// and Equal how many of those came out as published.
+	// Cells is how many the group has, Tried how many of them were tried here and
+	// tell something of the published value, and Equal how many of those came out
+	// as published.
 	Cells int `json:"cells"`
 	Tried int `json:"tried"`
 	Equal int `json:"equal"`
+	// Engines are those of the cells in Tried.
+	Engines []string `json:"engines,omitempty"`
 	// Differ are the others that were tried.
 	Differ []FeatureDifference `json:"differ,omitempty"`
+	// Undecided are cells of which this machine shows a part at most, for want of
+	// what Lacking says. They are in no verdict, and not among Tried.
+	Undecided []FeatureDifference `json:"undecided,omitempty"`
 	// Untried are the engines of which no cell was tried.
 	Untried []string `json:"untried,omitempty"`
 }
@@ -215,6 +221,8 @@ type FeatureDifference struct {
 	Here      string `json:"here"`
 	Published string `json:"published"`
 	Why       string `json:"why,omitempty"`
+	// Lacking is what this machine lacks to decide the cell, as a clause.
+	Lacking string `json:"lacking,omitempty"`
 }
 
 // PublishedNumber is what a study published, in its own words and units.

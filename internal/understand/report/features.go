@@ -155,7 +155,7 @@ type note struct {
 // featureNotes are what a reader asks of the table: why a value is another than
 // the published one, why it is partial, why nothing was tried.
 func featureNotes(f *record.Features) []note {
-	var differs, partial []string
+	var differs, open, partial []string
 	var untried analyze.Grouped[string, string] // by reason
 	for _, r := range f.Rows {
 		for _, n := range triedEngines(f) {
@@ -163,7 +163,9 @@ func featureNotes(f *record.Features) []note {
 			line := fmt.Sprintf("%s, %s: %s", words.Clean(r.Feature), words.Clean(n), c.Value)
 			switch {
 			case c.Differs():
-				differs = append(differs, because(fmt.Sprintf("%s [published: %s]", line, words.Clean(c.Published)), c.Why))
+				differs = append(differs, because(publishedBeside(line, c), c.Why))
+			case c.Lacking != "" && c.LeavesOpen(cmp.Or(c.Published, string(record.FeatureYes))):
+				open = append(open, because(publishedBeside(line, c), c.Why))
 			case c.Value == record.FeaturePartial:
 				partial = append(partial, because(line, c.Why))
 			case c.Value == record.FeatureUntried:
@@ -185,9 +187,17 @@ func featureNotes(f *record.Features) []note {
 		}
 	}
 	notes := []note{
-		{"Other than published", differs}, {"Partial", partial}, {"Could not be tried here", lines}, {"Engines not here", missing},
+		{"Other than published", differs}, {"Undecided: this machine can try no more", open}, {"Partial", partial}, {"Could not be tried here", lines}, {"Engines not here", missing},
 	}
 	return slices.DeleteFunc(notes, func(n note) bool { return len(n.lines) == 0 })
+}
+
+// publishedBeside adds what was published, where anything was.
+func publishedBeside(s string, c record.FeatureCell) string {
+	if c.Published == "" {
+		return s
+	}
+	return s + " [published: " + words.Clean(c.Published) + "]"
 }
 
 // because adds a reason, where there is one.
@@ -208,10 +218,7 @@ func addFeatureDetails(d *document.Document, f *record.Features) {
 				continue
 			}
 			line := words.Clean(e.Name) + ": " + string(c.Value)
-			if c.Published != "" {
-				line += " [published: " + words.Clean(c.Published) + "]"
-			}
-			d.Led(" - ", because(line, c.Why), document.Plain)
+			d.Led(" - ", because(publishedBeside(line, c), c.Why), document.Plain)
 			for _, x := range c.Evidence {
 				d.Led("     $ ", words.Clean(strings.Join(x.Command, " ")), document.Plain)
 				for l := range strings.Lines(x.Output) {
@@ -234,11 +241,11 @@ func versionsOf(f *record.Features) string {
 
 // featuresCSV has a line for each cell.
 func featuresCSV(w io.Writer, f tried, _ Options) error {
-	rows := [][]string{{"group", "id", "feature", "engine", "version", "value", "published", "why"}}
+	rows := [][]string{{"group", "id", "feature", "engine", "version", "value", "published", "why", "lacking"}}
 	for _, r := range f.Rows {
 		for _, e := range f.Engines {
 			c := r.Cells[e.Name]
-			rows = append(rows, []string{words.Clean(r.Group), words.Clean(r.ID), words.Clean(r.Feature), words.Clean(e.Name), words.Clean(e.Version), string(c.Value), words.Clean(c.Published), words.Clean(c.Why)})
+			rows = append(rows, []string{words.Clean(r.Group), words.Clean(r.ID), words.Clean(r.Feature), words.Clean(e.Name), words.Clean(e.Version), string(c.Value), words.Clean(c.Published), words.Clean(c.Why), words.Clean(c.Lacking)})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

@@ -30,6 +30,9 @@ func someFeatures() *record.Features {
 				"docker": yes, "apptainer": yes}},
 			{Group: "Since the paper", ID: "stats", Feature: "Live use of resources", Means: "the engine tells the memory in use", Cells: map[string]record.FeatureCell{
 				"docker": {Value: record.FeatureYes}, "apptainer": {Value: record.FeaturePartial, Why: "as root only"}}},
+			{Group: "Since the paper", ID: "gpus", Feature: "Support for GPUs", Means: "the engine hands GPUs over", Cells: map[string]record.FeatureCell{
+				"docker":    {Value: record.FeaturePartial, Why: "the option is known; there is no GPU here to see what it hands over", Lacking: "there is no GPU", Published: "yes"},
+				"apptainer": {Value: record.FeaturePartial, Why: "the option is known; there is no GPU here to see what it hands over", Lacking: "there is no GPU", Published: "no"}}},
 		},
 	}
 }

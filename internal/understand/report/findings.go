@@ -146,12 +146,16 @@ func pairNumber(p *analyze.ClaimPair) string {
 }
 
 // hereOf is what was found: the pair that decides, or how many cells of the
-// feature table are as published.
+// feature table are as published, and how many are undecided beside these.
 func hereOf(c *analyze.Finding) string {
-	if c.Features != nil && c.Features.Tried > 0 {
-		return fmt.Sprintf("%d of %s", c.Features.Equal, words.Plural(c.Features.Tried, "cell"))
+	if c.Features == nil || c.Features.Tried == 0 {
+		return pairNumber(c.Decides)
 	}
-	return pairNumber(c.Decides)
+	s := fmt.Sprintf("%d of %s", c.Features.Equal, words.Plural(c.Features.Tried, "cell"))
+	if n := len(c.Features.Undecided); n > 0 {
+		s += fmt.Sprintf(", %d undecided", n)
+	}
+	return s
 }
 
 // quoted lists published numbers as a citation, the first ones where there are

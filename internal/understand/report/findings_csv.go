@@ -14,14 +14,18 @@ import (
 // no unit. What was published stands in columns of its own.
 var (
 	claimHead = []string{"claim", "verdict", "says", "pairs", "supported", "contradicted", "inconclusive",
-		"decides", "value", "lo", "hi", "unit", "stated", "blocks", "reason", "without", "published", "published_source", "differs"}
+		"decides", "value", "lo", "hi", "unit", "stated", "blocks", "reason", "without", "published", "published_source", "differs",
+		"cells", "cells_tried", "cells_as_published", "cells_undecided"}
 	pairHead = []string{"claim", "answer", "test", "run", "a_environment", "a_workload", "a_metric", "b_environment", "b_workload", "b_metric",
 		"value", "lo", "hi", "unit", "stated", "blocks", "method", "holm", "verdict", "reason"}
+	cellHead = []string{"claim", "feature", "engine", "here", "published", "verdict", "why", "lacking"}
 )
 
 func findingsCSV(w io.Writer, f found, _ Options) error {
 	rows := [][]string{claimHead}
-	if one := f.one; one != nil {
+	if one := f.one; one != nil && one.Features != nil {
+		rows = cellRows(one)
+	} else if one != nil {
 		rows = pairRows([][]string{pairHead}, one.ID, "", one.Pairs)
 		if one.Instead != nil {
 			rows = pairRows(rows, one.ID, "instead", one.Instead.Pairs)
@@ -52,7 +56,24 @@ func claimRow(c *analyze.Finding) []string {
 	} else {
 		r = append(r, "", "", "", "", "", "", "")
 	}
-	return append(r, words.Prose(c.Reason), without(c.Without), quoted(c.Published, len(c.Published)), sourcesOf(c.Published), notAsInPaper(c.Differs))
+	r = append(r, words.Prose(c.Reason), without(c.Without), quoted(c.Published, len(c.Published)), sourcesOf(c.Published), notAsInPaper(c.Differs))
+	if x := c.Features; x != nil {
+		return append(r, strconv.Itoa(x.Cells), strconv.Itoa(x.Tried), strconv.Itoa(x.Equal), strconv.Itoa(len(x.Undecided)))
+	}
+	return append(r, "", "", "", "")
+}
+
+// cellRows has a row for each cell of a feature table that is not as published, or undecided.
+func cellRows(c *analyze.Finding) [][]string {
+	rows := [][]string{cellHead}
+	add := func(cells []analyze.FeatureDifference, v analyze.ClaimVerdict) {
+		for _, d := range cells {
+			rows = append(rows, []string{words.Clean(c.ID), words.Clean(d.Feature), words.Clean(d.Engine), words.Clean(d.Here), words.Clean(d.Published), string(v), words.Clean(d.Why), words.Clean(d.Lacking)})
+		}
+	}
+	add(c.Features.Differ, analyze.ClaimContradicted)
+	add(c.Features.Undecided, analyze.ClaimInconclusive)
+	return rows
 }
 
 // pairRows appends a row for each pair.

@@ -114,9 +114,8 @@ func addClaim(d *document.Document, c *analyze.Finding) {
 		d.Gap(document.Text)
 		d.Legend(pairsLegend(c))
 	}
-	if c.Features != nil && len(c.Features.Differ) > 0 {
-		d.Gap(document.Text)
-		d.Add(featureClaim(c.Features))
+	if c.Features != nil {
+		addFeatureClaim(d, c.Features)
 	}
 	if c.Instead != nil {
 		addInstead(d, c.Instead)
@@ -233,11 +232,22 @@ func pairsLegend(c *analyze.Finding) string {
 	return s
 }
 
-// featureClaim has a row for each cell that is not as published.
-func featureClaim(f *analyze.FeatureClaim) *document.Table {
-	t := &document.Table{Columns: document.Columns("feature", "engine", "here", "published", "why")}
-	for _, d := range f.Differ {
-		t.Row(words.Clean(d.Feature), words.Clean(d.Engine), words.Clean(d.Here), `"`+words.Clean(d.Published)+`"`, words.Clean(d.Why))
+// addFeatureClaim has a row for each cell that is not as published, and others for those that
+// are undecided.
+func addFeatureClaim(d *document.Document, f *analyze.FeatureClaim) {
+	add := func(cells []analyze.FeatureDifference, last string, of func(analyze.FeatureDifference) string) {
+		t := &document.Table{Columns: document.Columns("feature", "engine", "here", "published", last)}
+		for _, c := range cells {
+			t.Row(words.Clean(c.Feature), words.Clean(c.Engine), words.Clean(c.Here), `"`+words.Clean(c.Published)+`"`, words.Clean(of(c)))
+		}
+		d.Add(t)
 	}
-	return t
+	if len(f.Differ) > 0 {
+		d.Gap(document.Text)
+		add(f.Differ, "why", func(c analyze.FeatureDifference) string { return c.Why })
+	}
+	if len(f.Undecided) > 0 {
+		d.Heading(0, "undecided, and in no verdict")
+		add(f.Undecided, "can't be tried here", func(c analyze.FeatureDifference) string { return c.Lacking })
+	}
 }

@@ -84,6 +84,7 @@ func claimedFindings(t *testing.T) *analyze.Findings {
 	res := result(t, claimed())
 	features := &record.Features{Schema: 1, Rows: []record.FeatureRow{
 		{ID: "rootless", Group: "Security", Feature: "Rootless executions", Cells: map[string]record.FeatureCell{"docker": {Value: "yes"}, "podman": {Value: "yes"}, "apptainer": {Value: "untried"}}},
+		{ID: "signed-images", Group: "Security", Feature: "Signed container images", Cells: map[string]record.FeatureCell{"docker": {Value: "partial", Why: "the option is known; there is no Notary service here to see it refuse", Lacking: "there is no Notary service"}}},
 		{ID: "vpn", Group: "Security", Feature: "VPN support", Cells: map[string]record.FeatureCell{"docker": {Value: "yes", Why: "a network driver has it"}}},
 	}}
 	return findings.Judge([]*analyze.Result{res}, res.Claims, features)
@@ -103,6 +104,7 @@ func TestFindingsGolden(t *testing.T) {
 		{"finding.txt", "text", "9b", Options{}},
 		{"finding-60.txt", "text", "6a", Options{Width: 60}},
 		{"finding-features.txt", "text", "5", Options{}},
+		{"finding-features.csv", "csv", "5", Options{}},
 		{"finding.md", "markdown", "baresi2024/9b", Options{}},
 		{"finding.csv", "csv", "9b", Options{}},
 	} {
@@ -169,6 +171,7 @@ func TestHostileFindings(t *testing.T) {
 		}
 		if c.Features != nil {
 			c.Features.Differ[0].Feature, c.Features.Differ[0].Why = evil, evil
+			c.Features.Undecided[0].Feature, c.Features.Undecided[0].Lacking = evil, evil
 		}
 		for k := range c.Answers {
 			c.Answers[k].Text = evil

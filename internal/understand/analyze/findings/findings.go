@@ -126,6 +126,8 @@ func judged(runs []*analyze.Result, c *record.Claim, features *record.Features) 
 	f.Without = analyze.Also(f.Without, lacksOfStandIns(used)...)
 	if f.Features != nil && len(c.Tests) == 0 {
 		f.Verdict, f.Reason = featureVerdict(f.Features, features)
+		f.Differs = differingEngines(c, f.Features)
+		f.Partly = f.Verdict != analyze.ClaimNotTested && f.Features.Tried < f.Features.Cells
 	}
 	if c.Needs != "" {
 		if f.Verdict == analyze.ClaimNotTested && len(c.Tests) == 0 {

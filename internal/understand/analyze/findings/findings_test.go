@@ -406,26 +406,35 @@ func TestFeatureClaims(t *testing.T) {
 		for name, row := range cells {
 			r := record.FeatureRow{Group: "Security", Feature: name, Cells: map[string]record.FeatureCell{}}
 			for e, v := range row {
-				r.Cells[e] = record.FeatureCell{Value: v}
+				value, lacking, _ := strings.Cut(string(v), " ")
+				r.Cells[e] = record.FeatureCell{Value: record.FeatureValue(value), Lacking: lacking}
 			}
 			f.Rows = append(f.Rows, r)
 		}
 		return f
 	}
 	for _, c := range []struct {
-		name          string
-		have          *record.Features
-		want          analyze.ClaimVerdict
-		tried, differ int
+		name                string
+		have                *record.Features
+		want                analyze.ClaimVerdict
+		tried, differ, open int
 	}{
-		{"no table", nil, analyze.ClaimNotTested, 0, 0},
-		{"nothing tried", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": record.FeatureUntried}}), analyze.ClaimNotTested, 0, 0},
-		{"as published", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "yes", "apptainer": "yes"}, "vpn support": {"docker": "no"}}), analyze.ClaimSupported, 3, 0},
-		{"one differs", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "yes", "apptainer": "no"}}), analyze.ClaimContradicted, 2, 1},
+		{"no table", nil, analyze.ClaimNotTested, 0, 0, 0},
+		{"nothing tried", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": record.FeatureUntried}}), analyze.ClaimNotTested, 0, 0, 0},
+		{"as published", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "yes", "apptainer": "yes"}, "vpn support": {"docker": "no"}}), analyze.ClaimSupported, 3, 0, 0},
+		{"one differs", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "yes", "apptainer": "no"}}), analyze.ClaimContradicted, 2, 1, 0},
+		{"a part differs", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "yes", "apptainer": "partial"}}), analyze.ClaimContradicted, 2, 1, 0},
+		{"a part for want of something", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "yes", "apptainer": "partial there is none"}}), analyze.ClaimSupported, 1, 0, 1},
+		{"nothing else", table(map[string]map[string]record.FeatureValue{"Rootless executions": {"docker": "partial there is none"}}), analyze.ClaimNotTested, 0, 0, 1},
+		{"a part where a no was published", table(map[string]map[string]record.FeatureValue{"VPN support": {"docker": "partial there is none"}}), analyze.ClaimContradicted, 1, 1, 0},
 	} {
 		f := findings.Judge(nil, []record.Claim{claim}, c.have).Claims[0]
-		if f.Verdict != c.want || f.Features.Tried != c.tried || len(f.Features.Differ) != c.differ || f.Features.Cells != 24 || f.Reason == "" {
-			t.Errorf("%s: %s, %+v", c.name, f.Verdict, f.Features)
+		if f.Verdict != c.want || f.Features.Tried != c.tried || len(f.Features.Differ) != c.differ || f.Features.Cells != 24 || f.Reason == "" ||
+			len(f.Features.Undecided) != c.open || f.Partly != (c.want != analyze.ClaimNotTested) {
+			t.Errorf("%s: %s (partly %v), %+v", c.name, f.Verdict, f.Partly, f.Features)
+		}
+		if strings.Contains(f.Reason, "can't be tried here: there is none") != (c.open > 0) {
+			t.Errorf("%s, %d undecided: %s", c.name, c.open, f.Reason)
 		}
 	}
 }

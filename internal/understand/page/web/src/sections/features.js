@@ -6,7 +6,7 @@ const words = {yes: ['● yes', 'good'], partial: ['◐ part', 'caution'], no: [
 function evidence(row, engine, c) {
   const dialog = h('dialog', {id: 'evidence', 'aria-labelledby': 'evidence-title', onclose: () => dialog.remove(), onclick: e => { if (e.target === dialog) dialog.close(); }},
     h('header', null, h('h2', {id: 'evidence-title'}, `${engine}: ${row.feature}`), h('button', {type: 'button', 'aria-label': 'Close', onclick: () => dialog.close()}, 'Close')),
-    h('p', null, row.means ?? ''), h('p', null, h('strong', null, c.value), c.published ? ` (published: ${c.published})` : '', c.why ? `: ${c.why}` : ''),
+    h('p', null, row.means ?? ''), h('p', null, h('strong', null, c.value), c.published ? ` (published: ${c.published})` : '', c.why ? `: ${c.why}` : '', c.lacking ? ` (can't be tried further here: ${c.lacking})` : ''),
     list(c.evidence).map(x => h('pre', {tabindex: 0}, x.command?.length ? `$ ${x.command.join(' ')}\n` : '', x.output, x.status ? `\nstatus ${x.status}` : '')));
   document.body.append(dialog);
   dialog.showModal();

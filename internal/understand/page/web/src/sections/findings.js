@@ -39,7 +39,7 @@ export function findings(m) {
       ...list(c.answers).filter(a => a.verdict !== 'not-tested').map(a => h('p', null, `→ ${a.text}${a.decides ? ` (${pair(a.decides)})` : ''}`)),
       list(c.without).length ? h('p', null, `Without ${c.without.map(x => `${x.what} (${x.reason})`).join('; ')}.`) : null, list(c.pairs).length ? pairsTable(c) : null]) : null),
     {el: h('span', {class: `badge ${classes[c.verdict] ?? ''}`}, word(c)), v: word(c)},
-    {t: c.features?.tried ? `${c.features.equal} of ${plural(c.features.tried, 'cell')}` : pair(c.decides), cls: 'nowrap'},
+    {t: c.features?.tried ? `${c.features.equal} of ${plural(c.features.tried, 'cell')}${list(c.features.undecided).length ? `, ${c.features.undecided.length} undecided` : ''}` : pair(c.decides), cls: 'nowrap'},
     {el: h('span', {class: 'published'}, quoted(list(c.published))), v: quoted(list(c.published))},
   ]);
   rows.forEach((r, i) => { r[0] = {el: r[0], v: `${all[i].id}: ${all[i].says}`}; });

@@ -87,6 +87,8 @@ func featureVerdict(f *analyze.FeatureClaim, have *record.Features) (analyze.Cla
 		return analyze.ClaimNotTested, fmt.Sprintf("None of the %d cells is decided here.", f.Cells) + open
 	case f.Tried == 0:
 		return analyze.ClaimNotTested, fmt.Sprintf("None of the %d cells was tried here.", f.Cells)
+	case len(f.Differ) == 0 && f.Tried == 1:
+		return analyze.ClaimSupported, fmt.Sprintf("The only cell that was tried here (of %d) is as published.", f.Cells) + open
 	case len(f.Differ) == 0:
 		return analyze.ClaimSupported, fmt.Sprintf("All %d cells that were tried here (of %d) are as published.", f.Tried, f.Cells) + open
 	}

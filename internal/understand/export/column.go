@@ -94,4 +94,5 @@ var fixed = []column{
 	{"limit_ns", integer, func(r *row) cell {
 		return cell{set: r.censored() && r.run.Protocol.TrialLimitNS > 0, int: r.run.Protocol.TrialLimitNS}
 	}},
+	{"tuned", boolean, func(r *row) cell { return boolCell(r.run.Protocol.Tuned) }},
 }

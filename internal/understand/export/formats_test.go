@@ -117,6 +117,20 @@ var (
 	omSample = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)\{([a-z]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z]+="(?:[^"\\\n]|\\["\\n])*")*)\} (\S+)$`)
 )
 
+// Values of a tuned machine, which is not the one that users have, never stand unmarked.
+func TestTuned(t *testing.T) {
+	for format, mark := range map[string]string{"csv": ",false,,true,", "json": `"tuned":true`, "benchfmt": "\ntuned: yes\n", "openmetrics": `,tuned="yes"`} {
+		r := small(t)
+		if text := string(written(t, r, format, Options{})); strings.Contains(text, mark) {
+			t.Errorf("%s has %q of a machine as users have it", format, mark)
+		}
+		r.Run().Protocol.Tuned = true
+		if text := string(written(t, r, format, Options{})); !strings.Contains(text, mark) {
+			t.Errorf("%s has no %q:\n%.600s", format, mark, text)
+		}
+	}
+}
+
 // The rules of OpenMetrics 1.0 that a reader trips over: families in one
 // piece, a unit that ends its name, no sample twice, an end.
 func TestOpenMetrics(t *testing.T) {

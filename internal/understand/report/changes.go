@@ -301,7 +301,11 @@ func sideText(s compare.Side) string {
 	if !s.Started.IsZero() {
 		t += ", " + s.Started.UTC().Format("2006-01-02 15:04")
 	}
-	return t + ", plimsoll " + words.Clean(s.Tool) + ", " + words.Clean(s.Machine)
+	t += ", plimsoll " + words.Clean(s.Tool) + ", " + words.Clean(s.Machine)
+	if s.Tuned { // not the machine that users have
+		t += ", tuned"
+	}
+	return t
 }
 
 // factLines say what differs, the same difference of several environments once.

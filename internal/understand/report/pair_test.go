@@ -91,6 +91,19 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// What was found on a tuned machine says so: it is not the one that users have.
+func TestPairOfTuned(t *testing.T) {
+	res := analyzetest.Run(t, builds(1, 20, 1.1, 0.01))
+	res.Run.Protocol.Tuned = true
+	p := judged(t, res, 0, []string{"startup"})
+	if !strings.Contains(p.Verdict, "20 blocks, tuned)") || !p.Changes.Base.Tuned {
+		t.Errorf("%s, %+v", p.Verdict, p.Changes.Base)
+	}
+	if s := sideText(p.Changes.New); !strings.HasSuffix(s, ", tuned") {
+		t.Error(s)
+	}
+}
+
 // TestPairOfOne: two names of one program are not told apart more often than the
 // level allows, by the looks of a gate neither; and where they differ they are.
 func TestPairOfOne(t *testing.T) {

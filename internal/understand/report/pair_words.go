@@ -63,6 +63,9 @@ func (p *Pair) evidence(ch *compare.Change) string {
 	if ch.Method == "t" {
 		s += ", preliminary"
 	}
+	if p.Changes.New.Tuned {
+		s += ", tuned"
+	}
 	return s
 }
 

@@ -81,7 +81,7 @@ func newChanges(base, next *analyze.Result, o Options) *Changes {
 }
 
 func side(r *analyze.Result) Side {
-	return Side{Run: r.Run.ID, Study: r.Run.Study, Status: r.Run.Status, Started: r.Run.Started, Tool: r.Run.Tool.Version, Machine: analyze.MachineOf(r.Run.Host)}
+	return Side{Run: r.Run.ID, Study: r.Run.Study, Status: r.Run.Status, Started: r.Run.Started, Tool: r.Run.Tool.Version, Machine: analyze.MachineOf(r.Run.Host), Tuned: r.Run.Protocol.Tuned}
 }
 
 // table compares what BASE has of one metric.

@@ -86,6 +86,9 @@ type Side struct {
 	Machine string    `json:"machine"`
 	// Env is set where two environments of one run are compared.
 	Env string `json:"env,omitempty"`
+	// Tuned: the run was of a machine that was set to scatter less, and not of one as
+	// users have it.
+	Tuned bool `json:"tuned,omitempty"`
 }
 
 // Direction says for whom a change is good.

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,7 +146,7 @@ func hostClaimsCSV(w io.Writer, c *hosts.Claims, _ Options) error {
 			}
 		}
 		all := claimRow(&analyze.Finding{ID: x.ID, Verdict: analyze.ClaimVerdict(x.Where), Says: x.Says, Published: x.Published})
-		all[len(all)-1] = hostsNotAsInPaper(x.Differs) // its last column
+		all[slices.Index(claimHead, "differs")] = hostsNotAsInPaper(x.Differs)
 		rows = append(rows, append([]string{""}, all...))
 	}
 	return csv.NewWriter(w).WriteAll(rows)

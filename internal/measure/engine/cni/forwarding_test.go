@@ -170,8 +170,8 @@ func TestForwardingAfterAKill(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_ = exec.Command("ip", "link", "add", "old-bridge", "type", "bridge").Run() // it is there the next time
-			for file, value := range was {
-				require.NoError(t, os.WriteFile(file, []byte(value), 0))
+			for _, file := range slices.SortedFunc(maps.Keys(was), switchFirst) {
+				require.NoError(t, os.WriteFile(file, []byte(was[file]), 0))
 			}
 			require.NoError(t, os.WriteFile(redirectsFile, []byte("0"), 0)) // the switch has changed it
 			kit := killed(t)
@@ -196,6 +196,17 @@ func TestForwardingAfterAKill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// switchFirst has the switch come before what the kernel changes with it.
+func switchFirst(a, b string) int {
+	switch {
+	case a == forwardFile:
+		return -1
+	case b == forwardFile:
+		return 1
+	}
+	return strings.Compare(a, b)
 }
 
 func elsewhere(t *testing.T, kit *engine.Kit, namespace string) {

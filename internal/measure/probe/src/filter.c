@@ -66,21 +66,9 @@ static void begin(void) {
 	message(NFNL_MSG_BATCH_BEGIN, 0, 0, NFNL_SUBSYS_NFTABLES);
 }
 
-/* send gives what the kernel answers: 0 or -errno. */
 static long send(void) {
-	static struct {
-		struct nlmsghdr head;
-		struct nlmsgerr err;
-		u8 rest[1024];
-	} answer;
 	message(NFNL_MSG_BATCH_END, 0, 0, NFNL_SUBSYS_NFTABLES);
-	long r = SYS(sendto, sock, batch, at, 0, NULL, 0);
-	if (r < 0)
-		return r;
-	r = sys_read(sock, &answer, sizeof(answer));
-	if (r < 0)
-		return r;
-	return answer.head.nlmsg_type == NLMSG_ERROR ? answer.err.error : -EPROTO;
+	return netlink_ask(sock, batch, at);
 }
 
 /* A table with a chain on the way of what is forwarded, and a rule that counts it. */

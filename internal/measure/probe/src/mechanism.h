@@ -23,6 +23,9 @@ long mechanism_whole(int index, const char **what);
 /* mechanism_of is NULL for a name that there is none of. */
 const struct mechanism *mechanism_of(const char *name);
 
+/* netlink_ask sends a message and gives what the kernel answers: 0 or -errno. */
+long netlink_ask(int to, const void *asked, usize n);
+
 /* net.c: links of the network namespace that the process is in. */
 long net_open(const char **what);
 long net_veth_add(const char **what);

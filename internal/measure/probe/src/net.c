@@ -47,21 +47,24 @@ static void shut(struct rtattr *a) { a->rta_len = (u16)((usize)(message.rest + a
 
 static void named(const char *name) { attribute(IFLA_IFNAME, name, text_len(name) + 1); }
 
-/* send gives what the kernel answers: 0 or -errno. */
-static long send(void) {
+long netlink_ask(int to, const void *asked, usize n) {
 	static struct {
 		struct nlmsghdr head;
 		struct nlmsgerr err;
 		u8 rest[1024];
 	} answer;
-	message.head.nlmsg_len = (u32)(sizeof(message.head) + sizeof(message.link) + at);
-	long r = SYS(sendto, sock, &message, message.head.nlmsg_len, 0, NULL, 0);
+	long r = SYS(sendto, to, asked, n, 0, NULL, 0);
 	if (r < 0)
 		return r;
-	r = sys_read(sock, &answer, sizeof(answer));
+	r = sys_read(to, &answer, sizeof(answer));
 	if (r < 0)
 		return r;
 	return answer.head.nlmsg_type == NLMSG_ERROR ? answer.err.error : -EPROTO;
+}
+
+static long send(void) {
+	message.head.nlmsg_len = (u32)(sizeof(message.head) + sizeof(message.link) + at);
+	return netlink_ask(sock, &message, message.head.nlmsg_len);
 }
 
 long net_veth_add(const char **what) {

@@ -169,14 +169,10 @@ func benchUnits(out *bytes.Buffer, x *index, only string) {
 }
 
 func benchHead(out *bytes.Buffer, run *record.Run) {
-	tuned := ""
-	if run.Protocol.Tuned {
-		tuned = "yes"
-	}
 	for _, kv := range [][2]string{
 		{"run", run.ID}, {"study", run.Study.Name},
 		{"goarch", run.Host.Arch}, {"cpu", run.Host.CPU},
-		{"kernel", run.Host.Kernel}, {"order", run.Protocol.Order}, {"tuned", tuned},
+		{"kernel", run.Host.Kernel}, {"order", run.Protocol.Order}, {"tuned", tuned(&run.Protocol)},
 	} {
 		if kv[1] != "" {
 			fmt.Fprintf(out, "%s: %s\n", kv[0], clean(kv[1]))

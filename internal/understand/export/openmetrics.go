@@ -64,13 +64,10 @@ func writeOpenMetrics(w io.Writer, r *record.Reader, opts Options) error {
 	if err != nil {
 		return err
 	}
-	f, tuned := &families{}, ""
-	if res.Run.Protocol.Tuned {
-		tuned = "yes"
-	}
+	f := &families{}
 	f.get("plimsoll_run", "", "info", "The run that the other samples are of.").add("_info", 1,
 		"run", res.Run.ID, "study", res.Run.Study, "status", res.Run.Status, "version", res.Run.Tool.Version,
-		"kernel", res.Run.Host.Kernel, "arch", res.Run.Host.Arch, "cpu", res.Run.Host.CPU, "order", res.Run.Protocol.Order, "tuned", tuned)
+		"kernel", res.Run.Host.Kernel, "arch", res.Run.Host.Arch, "cpu", res.Run.Host.CPU, "order", res.Run.Protocol.Order, "tuned", tuned(&res.Run.Protocol))
 	for i := range res.Workloads {
 		work := &res.Workloads[i]
 		for e := range res.Environments {

@@ -127,3 +127,11 @@ func params(run *record.Run) []string {
 	}
 	return slices.Sorted(maps.Keys(names))
 }
+
+// tuned marks what is of a tuned machine, where a format has no column that every run has.
+func tuned(p *record.Protocol) string {
+	if p.Tuned {
+		return "yes"
+	}
+	return ""
+}

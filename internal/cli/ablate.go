@@ -27,6 +27,7 @@ type ablateFlags struct {
 	dir        string
 	show       bool
 	explain    bool
+	left       bool // by the starts that were followed
 }
 
 func ablateCommand(w World) *cobra.Command {
@@ -132,7 +133,10 @@ func (f *ablateFlags) measured(ctx context.Context, w World, o run.Options) erro
 				return errors.Join(f.print(w, res), err) // what was measured stands
 			}
 		}
-		return f.print(w, res)
+		if err := f.print(w, res); err != nil || !f.left {
+			return err
+		}
+		return fail(Failed, notAllRemoved)
 	})
 }
 

@@ -80,6 +80,7 @@ func (f *ablateFlags) timeline(w World, x *ablation.Waterfall, plan *study.Plan)
 		all = append(all, askedLevels(plan, id))
 	}
 	traced, err := e.traced(w, all...)
+	f.left = e.left
 	if err != nil {
 		return nil, err
 	}

@@ -146,11 +146,9 @@ func (x *commitRun) measured(ctx context.Context, w World, o run.Options) error 
 	if err != nil {
 		return runError(err, o.Dir, sum != nil)
 	}
+	tellLeft(w, sum)
 	if sum.Interrupted {
 		return fail(Interrupted, "interrupted")
-	}
-	if sum.Unclean != nil || len(sum.Residue) > 0 {
-		o.Progress.Remark("not everything could be removed after this measurement; plimsoll clean removes it")
 	}
 	res, err := readWith(o.Dir, evaluate.Options{})
 	if err != nil {

@@ -34,6 +34,7 @@ type explainFlags struct {
 	stop      string
 	unlimited bool // no container has a limit
 	fewer     int  // starts that did not fit into the time
+	left      bool // not all could be removed afterwards
 	against   string
 	allCalls  bool
 	keep      string // the record's directory, "" for none
@@ -121,6 +122,13 @@ are timed from outside.`,
 			}
 			return tell(w, &f.printing, report.Explanation, x)
 		},
+	}
+	follow := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := follow(c, args); err != nil || !f.left {
+			return err
+		}
+		return fail(Failed, notAllRemoved)
 	}
 	f.printing.add(c, append(report.Explanation.Formats(), "html")...)
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced; without it, for an environment at most as many as fit into a minute")

@@ -152,6 +152,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		return nil, err
 	}
 	sum, err := run.Execute(broken, o)
+	f.left = tellLeft(w, sum) || f.left
 	switch {
 	case errors.Is(err, run.ErrNothing) || err == nil && sum.Trials == 0:
 		return nil, unopened(plan.Excluded)

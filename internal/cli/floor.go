@@ -161,6 +161,7 @@ func smallRun(ctx context.Context, w World, o run.Options, tell func(*analyze.Re
 	if err != nil {
 		return runError(err, o.Dir, sum != nil)
 	}
+	left := tellLeft(w, sum)
 	path := shortPath(sum.Dir)
 	if sum.Interrupted {
 		return withHint(fail(Interrupted, "interrupted"), "continue with: plimsoll run --resume %s", path)
@@ -174,8 +175,8 @@ func smallRun(ctx context.Context, w World, o run.Options, tell func(*analyze.Re
 		return err
 	}
 	switch {
-	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return withHint(fail(Failed, "the measurement stands, but not everything could be removed afterwards"), "plimsoll clean removes what a run left behind")
+	case left:
+		return fail(Failed, notAllRemoved)
 	case sum.Without() != "":
 		return withHint(fail(SomeFailed, "%s", sum.Without()), "plimsoll report %s says which and why", path)
 	}

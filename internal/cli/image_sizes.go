@@ -94,6 +94,7 @@ these are all of them:
 			if err := printSizes(w, format, rows); err != nil {
 				return err
 			}
+			tellLeft(w, sum)
 			return sizesStatus(sum)
 		},
 	}
@@ -285,7 +286,7 @@ func sizesStatus(sum *run.Summary) error {
 	case sum.Interrupted:
 		return fail(Interrupted, "interrupted")
 	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return fail(Failed, "not everything could be removed afterwards: %v %v", sum.Unclean, sum.Residue)
+		return fail(Failed, notAllRemoved)
 	case sum.Failed+sum.Unsupported > 0:
 		return fail(SomeFailed, "%d of %d pulls failed", sum.Failed+sum.Unsupported, sum.Trials)
 	}

@@ -173,8 +173,15 @@ func runError(err error, dir string, begun bool) error {
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume continues", shortPath(dir))
 }
 
-// finishRun prints the table, or a gate's answer, and says where the record lies.
-func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
+// notAllRemoved is the error where a run left something.
+const notAllRemoved = "the measurement stands, but not everything could be removed afterwards"
+
+// tellLeft names what could not be removed and what removes it, and says whether
+// there is any.
+func tellLeft(w World, sum *run.Summary) bool {
+	if sum == nil || sum.Unclean == nil && len(sum.Residue) == 0 {
+		return false
+	}
 	for _, r := range sum.Residue {
 		fmt.Fprintf(w.Stderr, "left behind: %s\n", harmless.Text(r))
 	}
@@ -183,9 +190,13 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 			fmt.Fprintf(w.Stderr, "cleaning up: %s\n", harmless.Text(l))
 		}
 	}
-	if sum.Unclean != nil || len(sum.Residue) > 0 {
-		fmt.Fprintln(w.Stderr, "plimsoll clean removes what a run left behind")
-	}
+	fmt.Fprintln(w.Stderr, "plimsoll clean removes what a run left behind")
+	return true
+}
+
+// finishRun prints the table, or a gate's answer, and says where the record lies.
+func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
+	left := tellLeft(w, sum)
 	path := shortPath(sum.Dir)
 	if sum.Interrupted && sum.Trials == 0 {
 		return withHint(fail(Interrupted, "interrupted before the first trial"), "continue with: plimsoll run --resume %s", path)
@@ -223,8 +234,8 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	switch {
 	case sum.Interrupted:
 		return withHint(fail(Interrupted, "interrupted"), "continue with: plimsoll run --resume %s", path)
-	case sum.Unclean != nil || len(sum.Residue) > 0:
-		return fail(Failed, "the measurement stands, but not everything could be removed afterwards")
+	case left:
+		return fail(Failed, notAllRemoved)
 	case answer != nil:
 		return gateStatus(answer.Gate, g.strict) // what failed is part of its answer
 	case sum.Without() != "":

@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"time"
@@ -88,7 +89,9 @@ func Word() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Name makes a container's name of its parts: only [a-z0-9-], at most 60 long.
+// Name makes a container's name of its parts: only [a-z0-9-], at most 60 long. What
+// would be longer ends in a digest of it all: ids of environments may differ in their
+// middle alone, and two that shared a directory or a control group would undo each other.
 func Name(runID string, parts ...string) string {
 	s := "plimsoll-" + runID
 	for _, p := range parts {
@@ -105,7 +108,8 @@ func Name(runID string, parts ...string) string {
 		}
 	}
 	if len(out) > 60 {
-		out = append(out[:40], out[len(out)-20:]...)
+		sum := sha256.Sum256([]byte(s))
+		return string(out[:47]) + "-" + hex.EncodeToString(sum[:6])
 	}
 	return string(out)
 }

@@ -78,3 +78,27 @@ func TestProveUntilTheTimeIsUp(t *testing.T) {
 		t.Errorf("%d starts: %v", env.starts, err)
 	}
 }
+
+// Environments whose long ids differ in their middle alone have names of their own.
+func TestNamesDiffer(t *testing.T) {
+	ids := []string{
+		"lxc/directory/execute/network-none/seccomp-off/without-capabilities",
+		"lxc/directory/execute/network-host/seccomp-off/without-capabilities",
+		"lxc/directory/execute/network-none/seccomp-off/without-capabilities@a",
+		"lxc/directory/execute",
+	}
+	seen := map[string]string{}
+	for _, id := range ids {
+		name := Name("abcdefgh", id)
+		if other, ok := seen[name]; ok {
+			t.Errorf("%s and %s are both %s", other, id, name)
+		}
+		seen[name] = id
+		if len(name) > 60 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || !strings.HasPrefix(name, "plimsoll-abcdefgh-lxc-directory") {
+			t.Errorf("%s is called %s", id, name)
+		}
+		if name != Name("abcdefgh", id) {
+			t.Errorf("the name of %s is not always the same", id)
+		}
+	}
+}

@@ -91,7 +91,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-race test-engine test-kill test-delays test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-race test-engine test-kill test-delays test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-long bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -358,6 +358,9 @@ bench-calibration: ## how often intervals, verdicts and groups are right; CALIBR
 
 bench-sharp: setup-test ## how small a change of an engine's start a gate finds, and how soon, beside hyperfine and benchstat; SHARP="-engines runc,crun -tuned both -minutes 10"
 	$(GO) run ./internal/bench sharp $(SHARP)
+
+bench-long: ## two runs of ten thousand blocks: what their shift, a pseudo-median, the pairs that weights are learnt from and a whole comparison take, and how many times as long the slow way took
+	$(GO) test -run '^$$' -bench Long ./internal/common/stats ./internal/bench/sharp
 
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/measure/study

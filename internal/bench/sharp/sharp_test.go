@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/understand/analyze"
 )
 
 // made is a stretch of known truth: starts of 10 ms that scatter by 3 % around what
@@ -158,5 +159,27 @@ func TestOptions(t *testing.T) {
 	o, err := parse([]string{"-engines", "runc,docker", "-changes", "2"}, nil, io.Discard)
 	if err != nil || len(o.engines) != 2 || len(o.changes) != 3 || o.changes[2] != 0.02 {
 		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// BenchmarkLongRun puts a run of ten thousand blocks to gates by another one, with four
+// earlier ones and without.
+func BenchmarkLongRun(b *testing.B) {
+	const blocks = 10_000
+	s := machines()[0].stretch(rand.New(rand.NewPCG(7, 7)), 2, blocks, 0, 0, 0.01)
+	past := machines()[0].stretch(rand.New(rand.NewPCG(8, 8)), leastEarlier, 400, 0, 0, 0.01)
+	n := len(s.Changes)
+	base, err := baseOf(s.Runs[0].Blocks, 0, n)
+	require.NoError(b, err)
+	earlier, err := past.wholeRuns()
+	require.NoError(b, err)
+	for name, known := range map[string][]*analyze.Result{"weights are learnt": nil, "earlier runs": earlier} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := newRun(s.Runs[1].Blocks, 2, n).against(base, known); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -185,32 +185,63 @@ func (l *learner) weights(fold int) []float64 {
 }
 
 // differences are those of the blocks of one sample outside a fold, or a regular
-// choice of them where they are many.
+// choice of them where they are many: of all pairs, those of neighbours first and of
+// the first sample first, every so-many-th.
 func (l *learner) differences(fold int) (dy []float64, dx [][]float64) {
 	total := 0
 	for _, y := range l.y {
 		n := len(y) - (len(y)-fold+folds-1)/folds
 		total += n * (n - 1) / 2
 	}
-	stride, at := (total+mostPairs-1)/mostPairs, 0
+	stride := max(1, (total+mostPairs-1)/mostPairs)
+	next := stride - 1 // how many pairs there are until the next one that is taken
 	dx = make([][]float64, len(l.x[0]))
 	for i, y := range l.y {
 		for lag := 1; lag < len(y); lag++ {
-			for b := 0; b+lag < len(y); b++ {
-				if b%folds == fold || (b+lag)%folds == fold {
-					continue
-				}
-				if at++; at%max(stride, 1) != 0 {
-					continue
-				}
+			starts := startsOutside(fold, lag)
+			n := starts.below(len(y) - lag)
+			for ; next < n; next += stride {
+				b := starts.at(next)
 				dy = append(dy, y[b+lag]-y[b])
 				for c := range dx {
 					dx[c] = append(dx[c], l.x[i][c][b+lag]-l.x[i][c][b])
 				}
 			}
+			next -= n
 		}
 	}
 	return dy, dx
+}
+
+// starts are the blocks b of which neither b nor the one that is so far behind it is in
+// a fold. They recur after as many blocks as there are folds.
+type starts struct {
+	n    int
+	rest [folds]int // the first n of them, rising
+}
+
+func startsOutside(fold, lag int) (s starts) {
+	for r := range folds {
+		if r != fold && (r+lag)%folds != fold {
+			s.rest[s.n] = r
+			s.n++
+		}
+	}
+	return s
+}
+
+// at is the k-th of them (from 0).
+func (s *starts) at(k int) int { return k/s.n*folds + s.rest[k%s.n] }
+
+// below counts those before a block.
+func (s *starts) below(b int) int {
+	count := b / folds * s.n
+	for _, r := range s.rest[:s.n] {
+		if r < b%folds {
+			count++
+		}
+	}
+	return count
 }
 
 // simplex lists the weights of k controls that sum up to at most 1, none first.
@@ -256,7 +287,7 @@ func Between(y [][]float64, x [][][]float64) (weights []float64, sd, nu float64)
 					d[b] -= v * x[r][c][b]
 				}
 			}
-			centers[r], _, _ = PseudoMedian(d, Level)
+			centers[r] = HodgesLehmann(d)
 		}
 		s := stat.StdDev(centers, nil) * math.Sqrt(float64(len(y)-1)/free)
 		if width := s * (distuv.StudentsT{Mu: 0, Sigma: 1, Nu: free}).Quantile(1-(1-Level)/2); width < least {

@@ -24,31 +24,31 @@ func Shift(x, y []float64, level float64) (float64, Interval, bool) {
 		return math.NaN(), Interval{}, false
 	}
 	a, b := Sorted(x), Sorted(y)
-	n := len(a) * len(b)
-	center := difference(a, b, n/2+1)
+	n, at := differencesOf(a, b)
+	center := at(n/2 + 1)
 	if n%2 == 0 {
-		center = (center + difference(a, b, n/2)) / 2
+		center = (center + at(n/2)) / 2
 	}
 	k := rankSumDepth(len(a), len(b), (1-level)/2)
 	if k < 1 {
 		return center, Interval{}, false
 	}
-	return center, Interval{Lo: difference(a, b, k), Hi: difference(a, b, n+1-k)}, true
+	return center, Interval{Lo: at(k), Hi: at(n + 1 - k)}, true
 }
 
-// difference is the k-th smallest (from 1) of all a[i]−b[j], both sorted, by
-// bisection over the representable numbers: at most 64 counts.
-func difference(a, b []float64, k int) float64 {
-	lo, hi := ordinal(a[0]-b[len(b)-1]), ordinal(a[len(a)-1]-b[0])
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if countDifferences(a, b, unordinal(mid)) >= k {
-			hi = mid
-		} else {
-			lo = mid + 1
+// differencesOf says how many differences a[i]−b[j] there are, both sorted, and gives the
+// k-th smallest (from 1).
+func differencesOf(a, b []float64) (n int, at func(k int) float64) {
+	c := &counted{n: len(a) * len(b), first: a[0] - b[len(b)-1], last: a[len(a)-1] - b[0], few: 64 + (len(a)+len(b))/4,
+		upTo: func(v float64) int { return countDifferences(a, b, v) },
+		list: func(lo, hi float64, count int) []float64 { return listDifferences(a, b, lo, hi, count) }}
+	return c.n, func(k int) float64 {
+		v := c.smallest(k)
+		if v == 0 && c.first < 0 {
+			return math.Copysign(0, -1) // the smaller one of the two zeros, as by bits
 		}
+		return v
 	}
-	return unordinal(lo)
 }
 
 // countDifferences counts the differences that are at most v.
@@ -61,6 +61,25 @@ func countDifferences(a, b []float64, v float64) int {
 		count += len(b) - j
 	}
 	return count
+}
+
+// listDifferences gives those above lo and at most hi. For each a[i] they stand together,
+// and their ends move to the right as i grows.
+func listDifferences(a, b []float64, lo, hi float64, count int) []float64 {
+	out := make([]float64, 0, count)
+	from, to := 0, 0
+	for _, x := range a {
+		for from < len(b) && x-b[from] > hi {
+			from++
+		}
+		for to < len(b) && x-b[to] > lo {
+			to++
+		}
+		for _, y := range b[from:to] {
+			out = append(out, x-y)
+		}
+	}
+	return out
 }
 
 // rankSumDepth is the largest k with P(U ≤ k−1) ≤ tail; 0 where there is none.

@@ -67,7 +67,7 @@ func TestTwoSampleEdges(t *testing.T) {
 	}
 }
 
-// The k-th difference by bisection is the one that sorting finds.
+// The k-th difference is the one that sorting finds, in whatever order one asks.
 func TestDifference(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 50 {
@@ -87,9 +87,13 @@ func TestDifference(t *testing.T) {
 		slices.Sort(all)
 		slices.Sort(x)
 		slices.Sort(y)
-		for _, k := range []int{1, (len(all) + 1) / 2, len(all)} {
-			if got := difference(x, y, k); got != all[k-1] {
-				t.Fatalf("the %d-th of %d is %v, want %v", k, len(all), got, all[k-1])
+		n, at := differencesOf(x, y)
+		if n != len(all) {
+			t.Fatalf("%d, want %d", n, len(all))
+		}
+		for _, k := range []int{(n + 1) / 2, 1, n, n/3 + 1} {
+			if got := at(k); got != all[k-1] {
+				t.Fatalf("the %d-th of %d is %v, want %v", k, n, got, all[k-1])
 			}
 		}
 	}

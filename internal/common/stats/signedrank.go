@@ -129,7 +129,7 @@ const fewAverages = 128
 func averages(sorted []float64) (m int, at func(k int) float64) {
 	n := len(sorted)
 	if m = n * (n + 1) / 2; m > fewAverages {
-		return m, func(k int) float64 { return walsh(sorted, k) }
+		return m, manyAverages(sorted).smallest
 	}
 	all := make([]float64, 0, m)
 	for i, a := range sorted {
@@ -141,66 +141,12 @@ func averages(sorted []float64) (m int, at func(k int) float64) {
 	return m, func(k int) float64 { return all[k-1] }
 }
 
-// walsh is the k-th smallest (from 1) Walsh average of sorted values. It
-// narrows an interval by counting, so that it needs no memory for n²
-// averages; once few are left in it, it looks among those. The result is exact.
-func walsh(sorted []float64, k int) float64 {
+// manyAverages are those of so many values that there is no room for n² averages.
+func manyAverages(sorted []float64) *counted {
 	n := len(sorted)
-	// The answer is in (lo, hi], and below counts what is at most lo.
-	lo, hi := math.Inf(-1), sorted[n-1]
-	from, below, upto := sorted[0], 0, n*(n+1)/2
-	few := 64 + n/4
-	for round := 0; upto-below > few; round++ {
-		// Where it would lie, were the averages spread evenly; every third
-		// time the middle, so that no distribution defeats us.
-		f := (float64(k-below) - 0.5) / float64(upto-below)
-		if round%3 == 2 {
-			f = 0.5
-		}
-		mid := from + f*(hi-from)
-		if !(mid > lo && mid < hi) {
-			if mid = from + (hi-from)/2; !(mid > lo && mid < hi) {
-				return walshBits(sorted, k) // equal values: nothing to narrow
-			}
-		}
-		if c := countWalsh(sorted, mid); c >= k {
-			hi, upto = mid, c
-		} else {
-			lo, from, below = mid, mid, c
-		}
-	}
-	rest := make([]float64, 0, upto-below)
-	// For each i, the partners j ≥ i with lo < average ≤ hi stand together,
-	// and their ends move to the left as i grows.
-	right := n - 1
-	left := n - 1
-	for i := range sorted {
-		for right >= 0 && average(sorted[i], sorted[right]) > hi {
-			right--
-		}
-		for left >= 0 && average(sorted[i], sorted[left]) > lo {
-			left--
-		}
-		for j := max(left+1, i); j <= right; j++ {
-			rest = append(rest, average(sorted[i], sorted[j]))
-		}
-	}
-	return nth(rest, k-below-1)
-}
-
-// walshBits is the same by bisection over the representable numbers: at most
-// 64 counts whatever the values.
-func walshBits(sorted []float64, k int) float64 {
-	lo, hi := ordinal(sorted[0]), ordinal(sorted[len(sorted)-1])
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if countWalsh(sorted, unordinal(mid)) >= k {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return unordinal(lo)
+	return &counted{n: n * (n + 1) / 2, first: sorted[0], last: sorted[n-1], few: 64 + n/4,
+		upTo: func(v float64) int { return countWalsh(sorted, v) },
+		list: func(lo, hi float64, count int) []float64 { return listWalsh(sorted, lo, hi, count) }}
 }
 
 // countWalsh counts the Walsh averages that are at most v.
@@ -219,23 +165,27 @@ func countWalsh(sorted []float64, v float64) int {
 	return count
 }
 
+// listWalsh gives those above lo and at most hi. For each i, the partners j ≥ i of which
+// the average is there stand together, and their ends move to the left as i grows.
+func listWalsh(sorted []float64, lo, hi float64, count int) []float64 {
+	out := make([]float64, 0, count)
+	right := len(sorted) - 1
+	left := right
+	for i := range sorted {
+		for right >= 0 && average(sorted[i], sorted[right]) > hi {
+			right--
+		}
+		for left >= 0 && average(sorted[i], sorted[left]) > lo {
+			left--
+		}
+		for j := max(left+1, i); j <= right; j++ {
+			out = append(out, average(sorted[i], sorted[j]))
+		}
+	}
+	return out
+}
+
 func average(a, b float64) float64 { return (a + b) / 2 }
-
-// ordinal maps floats to integers of the same order.
-func ordinal(f float64) uint64 {
-	b := math.Float64bits(f)
-	if b>>63 == 1 {
-		return ^b
-	}
-	return b | 1<<63
-}
-
-func unordinal(u uint64) float64 {
-	if u>>63 == 1 {
-		return math.Float64frombits(u &^ (1 << 63))
-	}
-	return math.Float64frombits(^u)
-}
 
 // SignedRank is the two-sided p of Wilcoxon's signed-rank test that d is
 // symmetric about 0. Zeros are left out, as Wilcoxon did; ties share their

@@ -24,8 +24,31 @@ type hyperfine struct {
 	perRound  int
 }
 
+// patience is how long a round may go on that nobody wants any more.
+const patience = time.Minute
+
+// lasting is a context of a round that has begun. hyperfine that is ended leaves the
+// runtime that it runs, and a runtime that is killed leaves its container's control
+// group, of which no ledger knows: so a round is let come to its end, unless it hangs.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	round, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-round.Done():
+		case <-time.After(patience):
+			end()
+		}
+	})
+	return round, func() { stop(); end() }
+}
+
 // round measures each program some times in a row, in random order.
 func (h *hyperfine) round(ctx context.Context) (r sharp.Round, failed int, err error) {
+	if err := ctx.Err(); err != nil {
+		return r, 0, err
+	}
+	ctx, end := lasting(ctx)
+	defer end()
 	out := filepath.Join(h.dir, "hyperfine.json")
 	argv := []string{h.path, "-N", "-i", "--style", "none", "--output", "null", "--runs", strconv.Itoa(h.perRound), "--export-json", out}
 	order := rand.Perm(len(h.programs))
@@ -33,7 +56,7 @@ func (h *hyperfine) round(ctx context.Context) (r sharp.Round, failed int, err e
 		argv = append(argv, Quote(append([]string{h.programs[i]}, h.call.args...)))
 	}
 	begin := time.Now()
-	said, err := child.Run(ctx, child.Command{Argv: argv, Env: h.call.env, Together: true, Grace: time.Minute})
+	said, err := child.Run(ctx, child.Command{Argv: argv, Env: h.call.env, Together: true})
 	r.Wall = float64(time.Since(begin))
 	if err != nil {
 		return r, 0, fmt.Errorf("hyperfine: %w: %s", err, bytes.TrimSpace(said.Stdout))

@@ -55,7 +55,9 @@ func (t *turns) Trial(u run.Upcoming) {
 		t.ours += begin.Sub(t.since)
 	}
 	if t.their <= t.ours {
+		said := context.AfterFunc(t.ctx, func() { t.Step("hyperfine ends its round first") })
 		r, failed, err := t.them.round(t.ctx)
+		said()
 		t.failed += failed
 		if err != nil {
 			t.err = err

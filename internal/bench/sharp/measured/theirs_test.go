@@ -22,6 +22,9 @@ echo '{"results":[{"times":[0.5],"exit_codes":[0]}]}' >"$2"
 // TestRoundEnds: whoever interrupts a round leaves no runtime half-way, of which things
 // would stay that nobody knows of. A round that has not begun does not begin any more.
 func TestRoundEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a second: left out with -short")
+	}
 	dir := t.TempDir()
 	h := &hyperfine{path: filepath.Join(dir, "hyperfine"), dir: dir, programs: []string{"crun"}, perRound: 1}
 	require.NoError(t, os.WriteFile(h.path, fmt.Appendf(nil, fake, dir), 0o755))

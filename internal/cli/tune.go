@@ -41,7 +41,7 @@ whether they can be set. Nothing is changed.
 With --measure it finds out what each does to the starts of an engine (by default the
 bare runtime): in each block the engine starts twice with the machine as it is, twice
 in each state alone and twice in all of them. States are set for single starts and put
-back; after a kill the next run or plimsoll clean does that.
+back, after a kill too.
 
 plimsoll run --tuned measures a study with all of them set. Its results are those of a
 tuned machine, and are marked as such: your users' machines are not tuned.`,

@@ -3,67 +3,185 @@
 package cli
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/tune"
 )
 
 // TestTunedKilled kills runs on a tuned machine: whenever it is, all states of the
-// machine are as before once plimsoll clean, or the next run, has been there.
+// machine are as before, within seconds and without a command. Where the guard is killed
+// too, plimsoll clean or the next run puts them back.
 func TestTunedKilled(t *testing.T) {
+	x := newTuned(t)
+	left := 0
+	for i := range 6 {
+		x.out = filepath.Join(x.dir, fmt.Sprintf("killed-%d", i))
+		begin, all := time.Now(), i == 2 || i == 3
+		x.killOnce(func(int) bool {
+			guards := x.guards()
+			if time.Since(begin) < time.Duration(i)*300*time.Millisecond || len(guards) == 0 || x.asBefore() {
+				return false
+			}
+			if len(guards) != 1 {
+				t.Errorf("a run has the guards %v", guards)
+			}
+			x.sends(guards[0], syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+			if all {
+				x.sends(guards[0], syscall.SIGKILL)
+			}
+			return true
+		}, x.study(i, 500)...)
+		if !all {
+			x.restored(5 * time.Second)
+			continue
+		}
+		if !x.asBefore() { // it may have been between two trials
+			left++
+		}
+		putBack := []string{"clean", "--wait"}
+		if i == 3 { // the next run does it, too
+			putBack = x.next()
+		}
+		if code, said := x.run(putBack...); code != 0 {
+			t.Fatalf("status %d: %s", code, said)
+		}
+		x.restored(0)
+	}
+	if left == 0 {
+		t.Error("no kill of a run and its guard left the machine tuned")
+	}
+	x.cleaned() // the folders of the runs
+}
+
+// TestTunedGuard: a run that ends well, or that a Ctrl-C ends, has a guard meanwhile and
+// leaves none.
+func TestTunedGuard(t *testing.T) {
+	x := newTuned(t)
+	for i, blocks := range []int{3, 500} {
+		x.out = filepath.Join(x.dir, fmt.Sprintf("ended-%d", i))
+		cmd := x.command(x.study(0, blocks)...)
+		var said strings.Builder
+		cmd.Stderr = &said
+		require.NoError(t, cmd.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		seen, over := 0, false
+		for !over {
+			select {
+			case <-ended:
+				over = true
+			case <-time.After(2 * time.Millisecond):
+				seen = max(seen, len(x.guards()))
+				if blocks == 500 && seen > 0 && !x.asBefore() {
+					x.sends(cmd.Process.Pid, syscall.SIGINT)
+					<-ended
+					over = true
+				}
+			}
+		}
+		if want := map[int]int{3: int(Done), 500: int(Interrupted)}[blocks]; cmd.ProcessState.ExitCode() != want || seen != 1 {
+			t.Fatalf("status %d, and %d guards were seen: %s", cmd.ProcessState.ExitCode(), seen, said.String())
+		}
+		x.restored(0)
+	}
+}
+
+// tuned is a machine that can be tuned, as it was before.
+type tuned struct {
+	*subject
+	settings map[string]string
+}
+
+func newTuned(t *testing.T) *tuned {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("sets states of the machine: left out with -short")
 	}
-	before := tune.Machine{}.Look()
 	can := 0
-	for _, s := range before {
+	for _, s := range (tune.Machine{}).Look() {
 		can += len(s.Changes)
 	}
 	if os.Geteuid() != 0 || can == 0 {
 		t.Skip("no state of this machine can be set")
 	}
-	settings := settingsNow()
-	p := &subject{t: t, dir: t.TempDir()}
-	next := filepath.Join(p.dir, "next.yaml")
-	require.NoError(t, os.WriteFile(next, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nbaselines: []\nworkloads: [hello]\nenvironments: [floor]\n"), 0o600))
-	// The levels of every second run are values of one setting.
+	return &tuned{&subject{t: t, dir: t.TempDir()}, settingsNow()}
+}
+
+// study is the command line of a run on a tuned machine. The levels of every second one
+// are values of one setting.
+func (x *tuned) study(i, blocks int) []string {
+	x.t.Helper()
+	file := filepath.Join(x.dir, "tuned.yaml")
 	levels := []string{"[default, all]", "[rcu-expedited=0, rcu-expedited=1]"}
-	seen := false
-	for i := range 6 {
-		study := filepath.Join(p.dir, "tuned.yaml")
-		require.NoError(t, os.WriteFile(study, []byte(`plimsoll: 1
+	require.NoError(x.t, os.WriteFile(file, fmt.Appendf(nil, `plimsoll: 1
 name: tuned
-protocol: {blocks: 500, warmup: 0}
+protocol: {blocks: %d, warmup: 0}
 baselines: []
 workloads: [hello]
-environments: [{engine: floor, tuned: `+levels[i%len(levels)]+`}]
-`), 0o600))
-		p.out = filepath.Join(p.dir, "result-"+string(rune('a'+i)))
-		p.killAfter(time.Duration(300+250*i)*time.Millisecond, "run", "--wait", study, "-o", p.out, "--force", "--progress", "none")
-		for k, s := range (tune.Machine{}).Look() {
-			seen = seen || s.Now != before[k].Now // between two trials it may be as it was
-		}
-		if _, err := os.Stat(filepath.Join(p.dir, "state", "kernel-setting.json")); err == nil {
-			seen = true
-		}
-		putBack := []string{"clean", "--wait"}
-		if i == 3 { // the next run does it, too
-			putBack = []string{"run", "--wait", next, "-o", filepath.Join(p.dir, "next"), "--force", "--progress", "none"}
-		}
-		if code, said := p.run(putBack...); code != 0 {
-			t.Fatalf("status %d: %s", code, said)
-		}
-		if now := settingsNow(); !maps.Equal(now, settings) {
-			t.Fatalf("not all is as before:\n%v\nwas\n%v", now, settings)
+environments: [{engine: floor, tuned: %s}]
+`, blocks, levels[i%len(levels)]), 0o600))
+	return x.runs(file)
+}
+
+// next is that of a run on a machine as it is.
+func (x *tuned) next() []string {
+	x.t.Helper()
+	file := filepath.Join(x.dir, "next.yaml")
+	require.NoError(x.t, os.WriteFile(file, []byte("plimsoll: 1\nname: next\nprotocol: {blocks: 1, warmup: 0}\nbaselines: []\nworkloads: [hello]\nenvironments: [floor]\n"), 0o600))
+	x.out = filepath.Join(x.dir, "next")
+	return x.runs(file)
+}
+
+func (x *tuned) runs(study string) []string {
+	return []string{"run", "--wait", study, "-o", x.out, "--force", "--progress", "none"}
+}
+
+func (x *tuned) asBefore() bool { return maps.Equal(settingsNow(), x.settings) }
+
+func (x *tuned) note() bool {
+	_, err := os.Lstat(filepath.Join(x.dir, "state", "kernel-setting.json"))
+	return err == nil
+}
+
+// restored demands that within some time every setting is as before, and that neither a
+// note nor a guard is left.
+func (x *tuned) restored(within time.Duration) {
+	x.t.Helper()
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		note, guards := x.note(), x.guards()
+		switch {
+		case !note && len(guards) == 0 && x.asBefore():
+			return
+		case time.Since(begin) >= within:
+			x.t.Fatalf("not all is as before (a note: %v, guards %v):\n%v\nwas\n%v", note, guards, settingsNow(), x.settings)
 		}
 	}
-	if !seen {
-		t.Error("no kill came while the machine was tuned")
+}
+
+// guards are the processes that would put back the settings of this state directory.
+func (x *tuned) guards() (pids []int) {
+	for _, pid := range proc.Here.PIDs() {
+		argv, err := proc.Here.Argv(pid)
+		if err == nil && len(argv) > 1 && argv[0] == "plimsoll-guard" && strings.HasPrefix(argv[1], x.dir+"/") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (x *tuned) sends(pid int, signals ...syscall.Signal) {
+	x.t.Helper()
+	for _, sig := range signals {
+		require.NoError(x.t, syscall.Kill(pid, sig))
 	}
 }
 

@@ -28,6 +28,8 @@ const MaxOutput = 16 << 20
 // Command is a program with everything that it is given.
 type Command struct {
 	Argv []string // the program, by its path or found on our PATH, and its arguments
+	// Path, where given, is the program, and Argv[0] only what it is called.
+	Path string
 	Env  []string // all of it; nil is our own
 	Dir  string
 	// Stdin is empty where nil.

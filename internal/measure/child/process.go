@@ -1,6 +1,7 @@
 package child
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,8 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, fmt.Errorf("starting %s: %w", shown(c.Argv), err)
 	}
 	p := &Process{command: c, began: time.Now(), stdout: &head{room: MaxOutput}, stderr: &tail{}, done: make(chan struct{})}
-	p.cmd = exec.Command(c.Argv[0], c.Argv[1:]...)
+	p.cmd = exec.Command(cmp.Or(c.Path, c.Argv[0]), c.Argv[1:]...)
+	p.cmd.Args[0] = c.Argv[0]
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdin = c.Env, c.Dir, c.Stdin
 	p.cmd.WaitDelay = killDelay // of the copying of Stdin; its outputs are pipes of ours
 	attr := syscall.SysProcAttr{}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,15 +12,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/filelock"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/tune"
 )
 
 // What of the machine is changed for a while is noted first, with its old value, so
-// that a kill does not leave it changed: Clean and the next run put it back.
+// that a kill does not leave it changed: the guard puts it back, or where that was
+// killed, too, Clean and the next run.
 
 // noteFile is the note, in the state directory.
 const noteFile = "kernel-setting.json"
@@ -29,6 +34,8 @@ const maxNote = 1 << 20
 // kernelNote is what may have been changed, and where.
 type kernelNote struct {
 	origin
+	// By tells the notes of one state directory apart: a guard is of one of them.
+	By      string        `json:"by,omitempty"`
 	Changes []tune.Change `json:"changes"`
 }
 
@@ -41,84 +48,122 @@ func (s State) SetKernel(path, value string) (undo func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("changing a kernel setting: %w", err)
 	}
-	if err := s.noteKernel([]tune.Change{c}); err != nil {
+	by, err := s.noteKernel([]tune.Change{c})
+	if err != nil {
 		return nil, err
 	}
+	g, _ := s.startGuard(by) // without one, Clean and the next run put it back after a kill
+	undo = func() error { return errors.Join(s.RestoreKernel(), g.dismiss()) }
 	if err := (tune.Machine{}).Set(c); err != nil {
-		return nil, errors.Join(err, s.RestoreKernel())
+		return nil, errors.Join(err, undo())
 	}
-	return s.RestoreKernel, nil
+	return undo, nil
 }
 
-// noteKernel notes all that may be changed from now on. What an earlier note names is
-// put back before.
-func (s State) noteKernel(changes []tune.Change) error {
+// noteKernel notes all that may be changed from now on, and says by what name. What an
+// earlier note names is put back before.
+func (s State) noteKernel(changes []tune.Change) (by string, err error) {
 	if err := s.RestoreKernel(); err != nil {
-		return err
+		return "", err
 	}
 	home, err := s.home()
 	if err != nil {
-		return fmt.Errorf("noting a kernel setting: %w", err)
+		return "", fmt.Errorf("noting a kernel setting: %w", err)
 	}
 	defer home.Close()
-	if err := writeNote(home, changes); err != nil {
-		return fmt.Errorf("noting a kernel setting: %w", err)
+	n := kernelNote{here(), rand.Text(), changes}
+	if err := writeNote(home, n); err != nil {
+		return "", fmt.Errorf("noting a kernel setting: %w", err)
 	}
-	return nil
+	return n.By, nil
 }
 
-func writeNote(home *safepath.Dir, changes []tune.Change) error {
+func writeNote(home *safepath.Dir, n kernelNote) error {
 	// It would not be believed where others could have laid it.
 	if err := home.Closed(); err != nil {
 		return err
 	}
-	old, err := readNote(home)
+	f, old, err := takeNote(home)
 	switch {
 	case err == nil:
+		f.Close()
 		return fmt.Errorf("%s names what the host %s has changed: run plimsoll clean there, or remove it where that host is no more", filepath.Join(home.Path(), noteFile), old.Host)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	b, err := json.Marshal(kernelNote{here(), changes})
+	b, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
 	return home.WriteFile(noteFile, append(b, '\n'), 0o600)
 }
 
-// readNote reads the note, which only we ourselves can have written: root would write
-// into the kernel whatever it says.
-func readNote(home *safepath.Dir) (n kernelNote, err error) {
-	f, err := home.OpenFile(noteFile, os.O_RDONLY, 0)
-	if err != nil {
-		return n, err
+// notePatience is how long another process may take to put back what a note names.
+const notePatience = 20 * time.Second
+
+// takeNote opens the note and keeps all others from it that put back what it names,
+// until it is closed: a guard and the run that comes next do so at the same time, and
+// the slower one would undo what that run has set by then. Where the file system has no
+// locks, nobody is kept from it.
+func takeNote(home *safepath.Dir) (*os.File, kernelNote, error) {
+	patience, cancel := context.WithTimeout(context.Background(), notePatience)
+	defer cancel()
+	for {
+		f, err := home.OpenFile(noteFile, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, kernelNote{}, err
+		}
+		var n kernelNote
+		gone := false
+		if errors.Is(filelock.Wait(patience, f, filelock.TryLock), context.DeadlineExceeded) {
+			err = fmt.Errorf("another process has had %s locked for %v", f.Name(), notePatience)
+		} else {
+			n, gone, err = readNote(home, f)
+		}
+		if err == nil && !gone {
+			return f, n, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, n, err
+		}
 	}
-	defer f.Close()
+}
+
+// readNote reads the note, which only we ourselves can have written: root would write
+// into the kernel whatever it says. One that was taken away since it was opened is gone.
+func readNote(home *safepath.Dir, f *os.File) (n kernelNote, gone bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return n, err
+		return n, false, err
+	}
+	if st.Nlink == 0 {
+		return n, true, nil
 	}
 	if int(st.Uid) != os.Geteuid() || st.Nlink != 1 || st.Mode&0o022 != 0 {
-		return n, fmt.Errorf("%s may be somebody else's (uid %d, mode %04o): nothing is done by it; look into it and remove it", f.Name(), st.Uid, st.Mode&0o7777)
+		return n, false, fmt.Errorf("%s may be somebody else's (uid %d, mode %04o): nothing is done by it; look into it and remove it", f.Name(), st.Uid, st.Mode&0o7777)
 	}
 	if err := home.Closed(); err != nil {
-		return n, err
+		return n, false, err
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxNote))
 	if err != nil {
-		return n, err
+		return n, false, err
 	}
 	if b = bytes.TrimSpace(b); bytes.HasPrefix(b, []byte("[")) { // earlier notes don't say where
-		return n, json.Unmarshal(b, &n.Changes)
+		return n, false, json.Unmarshal(b, &n.Changes)
 	}
-	return n, json.Unmarshal(b, &n)
+	return n, false, json.Unmarshal(b, &n)
 }
 
 // RestoreKernel puts back what is noted and still as we set it; it does nothing
 // where nothing is noted. What can't be put back stays noted, as does what another
 // machine has noted. A machine that was booted since has forgotten what was set: what
 // is so now is its administrator's.
-func (s State) RestoreKernel() error {
+func (s State) RestoreKernel() error { return s.restoreKernel("") }
+
+// restoreKernel does so for one note alone; "" is whichever is there.
+func (s State) restoreKernel(by string) error {
 	home, err := safepath.Open(s.Dir, safepath.Caller(os.Getenv))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -127,10 +172,13 @@ func (s State) RestoreKernel() error {
 		return fmt.Errorf("putting a kernel setting back: %w", err)
 	}
 	defer home.Close()
-	n, err := readNote(home)
+	f, n, err := takeNote(home)
+	if err == nil {
+		defer f.Close()
+	}
 	now := here()
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && n.foreign(now):
+	case errors.Is(err, fs.ErrNotExist), err == nil && (n.foreign(now) || by != "" && n.By != by):
 		return nil
 	case err == nil && !n.booted(now):
 		err = putBack(n.Changes)

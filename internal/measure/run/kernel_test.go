@@ -36,7 +36,7 @@ func TestForeignNote(t *testing.T) {
 		if err := s.RestoreKernel(); err == nil {
 			t.Errorf("%s is believed", name)
 		}
-		if err := s.noteKernel(nil); err == nil {
+		if _, err := s.noteKernel(nil); err == nil {
 			t.Errorf("%s is written over", name)
 		}
 		if _, err := os.Lstat(s.note()); err != nil {
@@ -67,7 +67,7 @@ func TestNoteElsewhere(t *testing.T) {
 		{"of another machine", origin{Boot: "x", Host: "node1"}, false, true},
 	} {
 		s := State{t.TempDir()}
-		b, err := json.Marshal(kernelNote{c.at, changes})
+		b, err := json.Marshal(kernelNote{origin: c.at, Changes: changes})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(s.note(), b, 0o600))
 		if err := s.RestoreKernel(); (err != nil) != c.fails {
@@ -79,7 +79,7 @@ func TestNoteElsewhere(t *testing.T) {
 	}
 	s := State{t.TempDir()}
 	require.NoError(t, os.WriteFile(s.note(), []byte(`{"boot":"x","host":"node1","changes":[]}`), 0o600))
-	if err := s.noteKernel(nil); err == nil || !strings.Contains(err.Error(), "node1") {
+	if _, err := s.noteKernel(nil); err == nil || !strings.Contains(err.Error(), "node1") {
 		t.Errorf("another machine's note is written over: %v", err)
 	}
 }

@@ -107,7 +107,8 @@ func TestKernelSetting(t *testing.T) {
 		t.Error("a file outside /sys and /proc was written")
 	}
 	// A note that names another file is somebody's mischief: it is refused.
-	require.NoError(t, s.noteKernel([]tune.Change{{Path: file, Old: "1", New: "0"}}))
+	_, err := s.noteKernel([]tune.Change{{Path: file, Old: "1", New: "0"}})
+	require.NoError(t, err)
 	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "no kernel setting") {
 		t.Errorf("a file outside /sys and /proc was written: %v", err)
 	}

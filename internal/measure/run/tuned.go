@@ -20,6 +20,7 @@ type tuner struct {
 	levels map[string][]tune.Change
 	now    []tune.Change
 	held   map[string]*os.File
+	guard  *guard
 }
 
 // startTuning looks at what the plan's environments ask of the machine; nil where
@@ -57,7 +58,14 @@ func (r *runner) startTuning() (*tuner, error) {
 	if len(t.levels) == 0 {
 		return nil, nil
 	}
-	return t, t.state.noteKernel(all)
+	by, err := t.state.noteKernel(all)
+	if err != nil || len(all) == 0 {
+		return t, err
+	}
+	if t.guard, err = t.state.startGuard(by); err != nil {
+		r.progress.Remark("after a kill the machine would stay tuned until plimsoll clean puts it back, since no process can see to it: " + err.Error())
+	}
+	return t, nil
 }
 
 // tunedLevel is what an environment asks of the machine: its own level, else the
@@ -116,5 +124,5 @@ func (t *tuner) close() error {
 	if t == nil {
 		return nil
 	}
-	return errors.Join(t.to(""), t.state.RestoreKernel())
+	return errors.Join(t.to(""), t.state.RestoreKernel(), t.guard.dismiss())
 }

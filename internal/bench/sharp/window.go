@@ -69,7 +69,7 @@ func resultOf(id string, blocks []Block, parts []part, gate *record.Gate) (*anal
 	for _, p := range parts {
 		r.Environments = append(r.Environments, record.Environment{ID: p.id, Engine: p.id, Baseline: p.baseline})
 	}
-	var trials []record.Trial
+	trials := make([]record.Trial, 0, len(blocks)*len(parts))
 	for b := range blocks {
 		for _, p := range parts {
 			t := record.Trial{Seq: len(trials), Block: b, Env: p.id, Workload: "hello", Clock: record.ClockShared}

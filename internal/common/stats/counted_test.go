@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -171,8 +172,40 @@ func TestPairsAsOneByOne(t *testing.T) {
 	}
 }
 
-// BenchmarkLongRuns is what two runs of ten thousand blocks cost: their shift, and the
-// pairs that weights are learnt from, and how many times as long both take the slow way.
+// mannKendallByPairs is its S, looking at all pairs.
+func mannKendallByPairs(x []float64) (s int) {
+	for i := range x {
+		for _, later := range x[i+1:] {
+			switch {
+			case later > x[i]:
+				s++
+			case later < x[i]:
+				s--
+			}
+		}
+	}
+	return s
+}
+
+// A trend counted by merging is that of all pairs, with and without ties.
+func TestTrendAsByPairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(20, 20))
+	for _, n := range []int{3, 4, 7, 50, 51, 500} {
+		for kind := range kinds {
+			x := valuesOf(r, kind, n)
+			tau, _ := MannKendall(x)
+			if want := float64(mannKendallByPairs(x)) / float64(n*(n-1)/2); !same(tau, want) {
+				t.Errorf("%d of kind %d: %v, want %v", n, kind, tau, want)
+			}
+			if sorted, _ := inversions(x); !slices.Equal(sorted, Sorted(x)) {
+				t.Errorf("%d of kind %d are not sorted", n, kind)
+			}
+		}
+	}
+}
+
+// BenchmarkLongRuns is what two runs of ten thousand blocks cost: their shift, the pairs
+// that weights are learnt from and so on, and how many times as long the slow way takes.
 func BenchmarkLongRuns(b *testing.B) {
 	r := rand.New(rand.NewPCG(19, 19))
 	const n = 10_000
@@ -186,6 +219,7 @@ func BenchmarkLongRuns(b *testing.B) {
 	}{
 		{"shift", func() { Shift(l.y[1], l.y[0], Level) }, func() { shiftByBits(l.y[1], l.y[0], Level) }},
 		{"pseudo-median", func() { PseudoMedian(l.y[0], Level) }, func() { pseudoMedianByBits(l.y[0], Level) }},
+		{"trend", func() { MannKendall(l.y[0]) }, func() { mannKendallByPairs(l.y[0]) }},
 		{"pairs", func() { l.differences(0) }, func() { l.differencesOneByOne(0) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

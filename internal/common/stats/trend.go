@@ -17,39 +17,50 @@ func MannKendall(x []float64) (tau, p float64) {
 	if n < 3 {
 		return 0, 1
 	}
-	s := 0
-	for i := range x {
-		for j := i + 1; j < n; j++ {
-			switch {
-			case x[j] > x[i]:
-				s++
-			case x[j] < x[i]:
-				s--
-			}
-		}
-	}
 	pairs := n * (n - 1) / 2
+	sorted, falls := inversions(x)
+	equal := ties(sorted)
+	s := pairs - 2*falls
+	for _, t := range equal {
+		s -= int(t) * (int(t) - 1) / 2
+	}
 	tau = float64(s) / float64(pairs)
-	sorted := Sorted(x)
 	if n <= exactTo && Distinct(sorted) == n {
 		return tau, inversionsP(n, (pairs-abs(s))/2)
 	}
 	f := float64(n)
 	v := f * (f - 1) * (2*f + 5)
-	for i := 0; i < n; {
-		j := i
-		for j < n && sorted[j] == sorted[i] {
-			j++
-		}
-		t := float64(j - i)
+	for _, t := range equal {
 		v -= t * (t - 1) * (2*t + 5)
-		i = j
 	}
 	if v <= 0 || s == 0 {
 		return tau, 1
 	}
 	z := (math.Abs(float64(s)) - 1) / math.Sqrt(v/18)
 	return tau, min(1, 2*distuv.UnitNormal.Survival(z))
+}
+
+// inversions sorts by merging, and counts meanwhile the pairs of which the later one is
+// smaller (Knight 1966, Journal of the American Statistical Association 61, 436–439).
+func inversions(x []float64) (sorted []float64, count int) {
+	from, to := slices.Clone(x), make([]float64, len(x))
+	for width := 1; width < len(x); width *= 2 {
+		for lo := 0; lo < len(x); lo += 2 * width {
+			mid, hi := min(lo+width, len(x)), min(lo+2*width, len(x))
+			for i, j, k := lo, mid, lo; k < hi; k++ {
+				if j == hi || i < mid && from[i] <= from[j] {
+					to[k] = from[i]
+					i++
+				} else {
+					to[k] = from[j]
+					count += mid - i
+					j++
+				}
+			}
+		}
+		from, to = to, from
+	}
+	return from, count
 }
 
 // inversionsP is twice the chance that a random permutation of n has at most

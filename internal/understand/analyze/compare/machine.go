@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/common/stats"
@@ -68,8 +69,13 @@ func (c *Change) otherState(works [2]*analyze.Workload, cells [2]*analyze.Cell) 
 		return
 	}
 	center, _, _, _ := c.Sample.Estimate(stats.Level)
-	least, _, _, _ := sample.Sample{X: without[1], Y: c.Sample.Y}.Estimate(stats.Level)
-	most, _, _, _ := sample.Sample{X: c.Sample.X, Y: without[0]}.Estimate(stats.Level)
+	least, most := center, center
+	if !slices.Equal(without[1], c.Sample.X) { // on a calm machine they are
+		least, _, _, _ = sample.Sample{X: without[1], Y: c.Sample.Y}.Estimate(stats.Level)
+	}
+	if !slices.Equal(without[0], c.Sample.Y) {
+		most, _, _, _ = sample.Sample{X: c.Sample.X, Y: without[0]}.Estimate(stats.Level)
+	}
 	slower, faster := max(0, sign*(center-least)), max(0, sign*(most-center))
 	if others {
 		slower, faster = 0, 0

@@ -47,7 +47,8 @@ with density, the memory of one more container.
 
 A level of a factor, or of one of the workload's parameters, is kept throughout: ablate
 docker sockperf client=api seconds=1. plimsoll engines ENGINE lists what an engine can
-do without; in a study the key ablate does the same.`,
+do without; in a study the key ablate does the same. plimsoll report DIR prints the
+result again.`,
 		Example: `  plimsoll ablate docker
   plimsoll ablate oci runtime=crun --blocks 60
   plimsoll ablate podman client=api --mechanism network,seccomp

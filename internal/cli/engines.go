@@ -185,6 +185,9 @@ func (s *setting) knows(what, name string) error {
 	if s.isRuntime(name) {
 		return withHint(err, "%s is a runtime: of the engine oci, which calls it alone, or of those that call it (oci runtime=%s after explain, ablate and the like; engine: oci, runtime: %s in a study)", name, name, name)
 	}
+	if what == "" && holdsRun(name) {
+		return withHint(err, "%s holds a run: plimsoll report %[1]s prints it again", shortPath(name))
+	}
 	return didYouMean(err, name, s.engineNames(), "plimsoll engines says of each whether it can be used here")
 }
 

@@ -12,7 +12,10 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/audit"
 )
 
 // found1 is an engine of a machine that there is not: it is there or not, and
@@ -120,5 +123,39 @@ func TestEngines(t *testing.T) {
 			continue
 		}
 		golden.Check(t, filepath.Join("testdata", "engines", c.name), got)
+	}
+}
+
+// Whoever gives a run where an engine is meant is told what prints it.
+func TestRunInPlaceOfAnEngine(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kept")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, record.RunFile), nil, 0o600))
+	for _, command := range []string{"engines", "ablate", "explain"} {
+		var out, errs bytes.Buffer
+		if status := Main(offline(t.TempDir(), machine(), &out, &errs, command, dir)); status != int(Usage) || !strings.Contains(errs.String(), "plimsoll report "+dir+" prints it again") {
+			t.Errorf("%s: status %d, %s", command, status, errs.String())
+		}
+	}
+}
+
+// The audit knows mechanisms by their names, which are the engines'.
+func TestAuditKnowsMechanisms(t *testing.T) {
+	w := offline(t.TempDir(), nil, io.Discard, io.Discard)
+	w.Engines = nil // all that there are
+	s, err := newSetting(w)
+	require.NoError(t, err)
+	there := map[string]bool{}
+	for _, e := range s.engines {
+		for _, m := range e.Info().Mechanisms {
+			if m.Factor == engine.Without || m.Factor == engine.With {
+				there[m.To] = true
+			}
+		}
+	}
+	for _, name := range audit.Mechanisms() {
+		if !there[name] {
+			t.Errorf("no engine leaves %s out or adds it", name)
+		}
 	}
 }

@@ -112,7 +112,11 @@ func tablePlace(out string) error {
 func readFeatures(w World, o *features.Options, path, format, out string, shape report.FeatureOptions) error {
 	t, err := record.ReadFeatures(path)
 	if err != nil {
-		return withHint(fail(Failed, "%w", err), "plimsoll features -o FILE writes one")
+		file := "FILE"
+		if errors.Is(err, fs.ErrNotExist) {
+			file = shortPath(path)
+		}
+		return withHint(fail(Failed, "%w", err), "plimsoll features -o %s writes one", file)
 	}
 	return failing(showFeatures(w, t.Only(o.Engines, o.Features), format, out, shape))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +67,29 @@ func TestPlan(t *testing.T) {
 	// and dir are impossible.
 	if p.Published.OurCombinations != 80 || p.Published.OurValid != 4*3*4 {
 		t.Errorf("%+v", p.Published)
+	}
+}
+
+// Of parts that are left out for one reason it is said once, below the others.
+func TestPlanOfSomeParts(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("plimsoll: 1\nname: parted\ntitle: Parts\nprotocol: {blocks: 2, seed: 7}\nparts:\n")
+	for _, part := range []string{"one", "two", "three", "four", "five"} {
+		fmt.Fprintf(&text, "  - name: %s\n    workloads: [hello]\n    environments:\n      - engine: docker\n", part)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "parted.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
+	for parts, want := range map[string]string{
+		"one,two":                 "\n\nLeft out: three, four, five. Only one, two were asked for.\n",
+		"three":                   "\n\nLeft out: one, two, four, five. Only three was asked for.\n",
+		"one,two,three":           "five   -             -       skipped: Only one, two, three were asked for.\n",
+		"one,two,three,four,five": "five   2 of 2        2       hello\n",
+	} {
+		var out, errs bytes.Buffer
+		if status := Main(offline(dir, machine(), &out, &errs, "plan", file, "--part", parts)); status != int(Done) || !strings.Contains(out.String(), want) {
+			t.Errorf("--part %s: status %d, %s%s", parts, status, out.String(), errs.String())
+		}
 	}
 }
 

@@ -117,7 +117,11 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 	}
 }
 
-// printParts says which workloads run in how many environments, part by part.
+// manySkipped is from how many parts on one reason is said of all of them together.
+const manySkipped = 3
+
+// printParts says which workloads run in how many environments, part by part. Of parts
+// that many others are left out with it says so below.
 func printParts(out io.Writer, p *study.Plan) {
 	if len(p.Study.Parts) == 0 {
 		return
@@ -126,11 +130,20 @@ func printParts(out io.Writer, p *study.Plan) {
 	for _, e := range p.Environments {
 		runs[e.ID] = true
 	}
+	var skipped analyze.Grouped[string, string] // by reason
+	for _, q := range p.Study.Parts {
+		if q.Skipped != "" {
+			skipped.Add(q.Skipped, q.Name)
+		}
+	}
 	fmt.Fprintln(out)
 	tw := columnsOn(out)
 	fmt.Fprintln(tw, "PART\tENVIRONMENTS\tBLOCKS\tWORKLOADS")
 	for _, q := range p.Study.Parts {
-		if q.Skipped != "" {
+		switch n := len(skipped.Of(q.Skipped)); {
+		case n >= manySkipped:
+			continue
+		case n > 0:
 			fmt.Fprintf(tw, "%s\t-\t-\tskipped: %s\n", q.Name, q.Skipped)
 			continue
 		}
@@ -145,6 +158,15 @@ func printParts(out io.Writer, p *study.Plan) {
 		}
 	}
 	_ = tw.Flush() // as below
+	for why, names := range skipped.All() {
+		if len(names) < manySkipped {
+			continue
+		}
+		fmt.Fprintln(out)
+		for _, l := range wrapWords("Left out: "+strings.Join(names, ", ")+". "+why, pageOn(out)) {
+			fmt.Fprintln(out, l)
+		}
+	}
 }
 
 // printPublished sets the plan's count beside that of a paper.

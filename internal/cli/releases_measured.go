@@ -44,7 +44,7 @@ func (f *releasesFlags) tell(w World, res *analyze.Result, dir string, metrics [
 	}
 	r, err := releases.Of(res, from, releases.Options{Metrics: metrics, Threshold: threshold, Seed: 1})
 	if err != nil {
-		return withHint(fail(Failed, "run %s: %w", res.Run.ID, err), "plimsoll report on the record says what there is")
+		return withHint(fail(Failed, "run %s: %w", res.Run.ID, err), "plimsoll report %s says what there is", shortPath(dir))
 	}
 	if isPicture(f.format) {
 		return writePicture(w, f.output, func(out io.Writer) error { return plot.Releases(out, f.format, r, f.picture.Options) })

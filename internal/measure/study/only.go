@@ -51,12 +51,16 @@ func (s *Study) Only(parts []string, o OnlyOptions) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
+	verb := "was"
+	if len(parts) > 1 {
+		verb = "were"
+	}
 	s.Parts = slices.Clone(s.Parts)
 	blocks, warm, all := 0, false, s.Protocol.Fixed()
 	for i := range s.Parts {
 		x := &s.Parts[i]
 		if !slices.Contains(parts, x.Name) {
-			x.Skipped = cmp.Or(x.Skipped, "Only "+strings.Join(parts, ", ")+" was asked for.")
+			x.Skipped = cmp.Or(x.Skipped, "Only "+strings.Join(parts, ", ")+" "+verb+" asked for.")
 			continue
 		}
 		if o.AllBlocks || x.Blocks == 0 {

@@ -103,7 +103,9 @@ type Answer struct {
 	Decides *ClaimPair  `json:"decides,omitempty"`
 	Pairs   []ClaimPair `json:"pairs,omitempty"`
 	Without []ClaimLack `json:"without,omitempty"`
-	// Command measures what it lacks, where the study says how.
+	// Failed says of what every trial failed that it asks for: to measure it again
+	// would not help. Command measures what it lacks, where the study says how.
+	Failed  string `json:"failed,omitempty"`
 	Command string `json:"command,omitempty"`
 }
 
@@ -159,8 +161,8 @@ func (l ClaimLack) Brief() string {
 	if len(s) <= long {
 		return s
 	}
-	if i := strings.IndexAny(s, ":;"); i > 0 {
-		return s[:i]
+	for _, end := range []string{": ", "; "} { // a colon alone may be an image's
+		s, _, _ = strings.Cut(s, end)
 	}
 	return s
 }

@@ -151,7 +151,7 @@ func (a ablationWords) summary() string {
 		whole = "what can be taken away"
 	}
 	if len(most) > 0 {
-		s += " Most of " + whole + ": " + strings.Join(most, ", ") + "."
+		s += " Most of " + whole + ": " + strings.Join(most, "; ") + "." // a name may have a comma
 	}
 	if x.Whole != nil && (!x.Running() || surely(x.Whole)) && math.Abs(x.Rest) >= 0.02*math.Abs(x.Whole.Value) {
 		s += fmt.Sprintf(" The steps add up to %s, the difference of the two ends is %s.", a.amount(x.Whole.Value-x.Rest), a.amount(x.Whole.Value))

@@ -130,8 +130,9 @@ func adviceAdditions(a *advise.Advice) adviceList {
 // adviceRemarks lists what weakens the whole.
 func adviceRemarks(a *advise.Advice) adviceList {
 	var names nameGroups
+	name := shortNames(lists.Map(a.Remarks, func(m record.Remark) string { return m.Env }))
 	for _, m := range a.Remarks {
-		names.add(marks{text: remarkText(m), advice: words.Clean(m.Advice)}, words.Name(m.Env))
+		names.add(marks{text: remarkText(m), advice: words.Clean(m.Advice)}, name(m.Env))
 	}
 	l := adviceList{"Remarks", names.items()}
 	for _, m := range l.items {
@@ -164,6 +165,8 @@ func verdictSentences(a *advise.Advice) []string {
 	names := words.Clean(strings.Join(v.Leaders, ", "))
 	var s string
 	switch {
+	case v.Outcome == advise.First && len(a.Ranked) == 1:
+		s = fmt.Sprintf("%s is the only environment that can be ranked: it is held against no other.", names)
 	case v.Outcome == advise.First:
 		s = fmt.Sprintf("%s comes first, told apart from all others that could be ranked.", names)
 	case v.Outcome == advise.Tie && v.Practical:
@@ -219,10 +222,18 @@ func adviceCriteria(a *advise.Advice) adviceList {
 	return l
 }
 
+// adviceNames are the short names of all environments that an advice speaks of.
+func adviceNames(a *advise.Advice) func(env string) string {
+	envs := lists.Map(a.Ranked, func(r advise.Ranked) string { return r.Env })
+	envs = append(envs, lists.Map(a.Apart, func(x advise.Apart) string { return x.Env })...)
+	return shortNames(append(envs, lists.Map(a.Refused, func(x advise.Refused) string { return x.Env })...))
+}
+
 // adviceTable is the ranking.
 func adviceTable(a *advise.Advice) *document.Table {
 	t := &document.Table{Columns: document.Columns("environment", "", "score", "dominated by", "first\nplaces, %"), Parts: true}
 	t.Columns[4].Right = true
+	name := adviceNames(a)
 	var scores, intervals []string
 	for _, r := range a.Ranked {
 		n := words.NumberOf(r.Score, 1, 3)
@@ -235,12 +246,12 @@ func adviceTable(a *advise.Advice) *document.Table {
 			first = fmt.Sprintf("%.0f", 100*a.Sensitivity.First[i].Share)
 		}
 		if !r.Front {
-			by = words.Name(r.DominatedBy[0])
+			by = name(r.DominatedBy[0])
 			if n := len(r.DominatedBy); n > 1 {
 				by += fmt.Sprintf(" and %d more", n-1)
 			}
 		}
-		t.Row(words.Name(r.Env), r.Group, strings.TrimSpace(scores[i]+" "+intervals[i]), by, first)
+		t.Row(name(r.Env), r.Group, strings.TrimSpace(scores[i]+" "+intervals[i]), by, first)
 	}
 	at := 0
 	for i, c := range a.Criteria {

@@ -16,10 +16,11 @@ import (
 // adviceEvidence says of each ranked environment what speaks for and against it.
 func adviceEvidence(a *advise.Advice) []adviceList {
 	var out []adviceList
+	name := adviceNames(a)
 	for _, r := range a.Ranked {
-		l := adviceList{title: words.Name(r.Env)}
+		l := adviceList{title: name(r.Env)}
 		for _, m := range r.Measured {
-			l.items = append(l.items, measurementLine(a, m))
+			l.items = append(l.items, measurementLine(a, m, name))
 		}
 		if len(r.Require) > 0 {
 			l.items = append(l.items, document.Item{Mark: "+", Text: document.Say("required: " + answers(r.Require, advise.Yes))})
@@ -35,7 +36,7 @@ func adviceEvidence(a *advise.Advice) []adviceList {
 }
 
 // measurementLine is one number with all that belongs to it.
-func measurementLine(a *advise.Advice, m advise.Measurement) document.Item {
+func measurementLine(a *advise.Advice, m advise.Measurement, name func(string) string) document.Item {
 	c := a.Criteria[m.Criterion]
 	u := words.UnitFor(c.Metric.Unit, []float64{m.Median.Value})
 	s := fmt.Sprintf("%s %s, n %d", criterionName(a, m.Criterion), spaced(m.Median, u.By, u.Name), m.N)
@@ -47,7 +48,7 @@ func measurementLine(a *advise.Advice, m advise.Measurement) document.Item {
 	}
 	switch {
 	case m.Worse != nil:
-		s += fmt.Sprintf("; %s worse than %s", spaced(*m.Worse, 1, "×"), words.Name(m.Best))
+		s += fmt.Sprintf("; %s worse than %s", spaced(*m.Worse, 1, "×"), name(m.Best))
 	case m.Stand == advise.For:
 		s += "; the best"
 	}
@@ -103,6 +104,7 @@ func adviceApart(a *advise.Advice) []adviceList {
 	apart, barred := adviceList{title: "Not ranked, because something is not known"}, adviceList{title: "Ruled out by what is required"}
 	var names nameGroups
 	var commands []string
+	name := adviceNames(a)
 	for _, x := range a.Apart {
 		for i := 0; i < len(x.Lacks); {
 			l := x.Lacks[i]
@@ -121,7 +123,7 @@ func adviceApart(a *advise.Advice) []adviceList {
 			} else {
 				m.advice = words.Clean(l.Command)
 			}
-			names.add(m, words.Name(x.Env))
+			names.add(m, name(x.Env))
 		}
 	}
 	if apart.items, names = names.items(), (nameGroups{}); len(apart.items) > 0 {
@@ -131,7 +133,7 @@ func adviceApart(a *advise.Advice) []adviceList {
 	}
 	for _, x := range a.Refused {
 		for _, r := range x.Require {
-			names.add(marks{mark: stateMark[r.State], text: stateLead[r.State] + answerText(r)}, words.Name(x.Env))
+			names.add(marks{mark: stateMark[r.State], text: stateLead[r.State] + answerText(r)}, name(x.Env))
 		}
 	}
 	barred.items = names.items()
@@ -168,6 +170,7 @@ func adviceSensitivity(a *advise.Advice) adviceList {
 	if s == nil {
 		return l
 	}
+	name := adviceNames(a)
 	for i, c := range a.Criteria {
 		if c.Missing != "" {
 			continue
@@ -181,7 +184,7 @@ func adviceSensitivity(a *advise.Advice) adviceList {
 			if x.At < x.Weight {
 				side = "below"
 			}
-			text += fmt.Sprintf("; %s %.3g %s comes first", side, x.At, words.Name(x.Env))
+			text += fmt.Sprintf("; %s %.3g %s comes first", side, x.At, name(x.Env))
 		}
 		text = cmp.Or(text, "; no other weight of it alone changes the first place")
 		l.items = append(l.items, document.Item{Text: document.Say(fmt.Sprintf("%s, weight %.3g%s.", criterionName(a, i), c.Weight, text))})
@@ -189,7 +192,7 @@ func adviceSensitivity(a *advise.Advice) adviceList {
 	var chances []string
 	for _, c := range s.First {
 		if c.Share > 0 {
-			chances = append(chances, fmt.Sprintf("%s %.3g %%", words.Name(c.Env), 100*c.Share))
+			chances = append(chances, fmt.Sprintf("%s %.3g %%", name(c.Env), 100*c.Share))
 		}
 	}
 	l.items = append(l.items, document.Item{Text: document.Say(fmt.Sprintf("With all weights at random, two thirds of them between half and double (%d draws), the first places are, by the estimates as they stand: %s.", s.Draws, strings.Join(chances, ", ")))})

@@ -113,3 +113,15 @@ func TestAdviceJSON(t *testing.T) {
 		}
 	}
 }
+
+// The only one that can be ranked is first of none.
+func TestAdviceOfOne(t *testing.T) {
+	a := &advise.Advice{Ranked: []advise.Ranked{{Env: "podman"}}, Verdict: advise.Verdict{Outcome: advise.First, Leaders: []string{"podman"}}}
+	if got := verdictSentences(a)[0]; got != "podman is the only environment that can be ranked: it is held against no other." {
+		t.Error(got)
+	}
+	a.Ranked = append(a.Ranked, advise.Ranked{Env: "docker"})
+	if got := verdictSentences(a)[0]; got != "podman comes first, told apart from all others that could be ranked." {
+		t.Error(got)
+	}
+}

@@ -151,6 +151,11 @@ func isolationLegend() string {
 // those that have several, each with its values and who has them.
 func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 	a := res.Audit
+	envs := make([]string, len(a.Environments))
+	for i := range envs {
+		envs[i] = a.Environments[i].Env
+	}
+	name := shortNames(envs)
 	for _, p := range a.Properties {
 		if p.Kind == audit.Isolation && (strings.HasPrefix(p.Key, "ns.") || slices.Contains(inTable, p.Key)) {
 			continue
@@ -165,7 +170,7 @@ func termsOf(res *analyze.Result) (alike []string, differ []difference) {
 			}
 			if v != "" {
 				known, value = known+1, words.Clean(audit.Words(p.Key, v))
-				d.values.Add(value, words.Name(e.Env))
+				d.values.Add(value, name(e.Env))
 			}
 		}
 		switch {

@@ -180,7 +180,12 @@ func changeTable(cells []*compare.Change, gate bool) *document.Table {
 	if gate {
 		text("gate", gateText)
 	}
-	text("verdict", verdictText) // may be long: last
+	text("verdict", func(ch *compare.Change) string { // may be long: last
+		if ch.Lost && ch.Missing == compare.NoEnvironment(cmp.Or(ch.NewEnv, ch.Env)) {
+			return "lost: not in NEW" // which environment says the row
+		}
+		return verdictText(ch)
+	})
 	return t
 }
 
@@ -198,7 +203,7 @@ func verdictText(ch *compare.Change) string {
 	case ch.Verdict == compare.Unclear && ch.BlocksNeeded > 0:
 		return fmt.Sprintf("cannot tell (%d blocks?)", ch.BlocksNeeded)
 	case ch.Verdict == compare.Unclear && ch.State != nil:
-		return "cannot tell: the machine was in another state"
+		return "cannot tell: another state"
 	case ch.Verdict == compare.Unclear:
 		return "cannot tell"
 	}
@@ -313,18 +318,19 @@ func factLines(facts []compare.Fact) []string {
 	if len(facts) == 0 {
 		return []string{"Machine, tool, protocol and configuration are the same, as far as is known."}
 	}
+	name := shortNames(lists.Map(facts, func(f compare.Fact) string { return f.Env }))
 	var envs analyze.Grouped[string, string]
 	for _, f := range facts {
 		s := fmt.Sprintf("%s, %s: %s → %s", f.Where, words.Clean(f.Key), cmp.Or(words.Clean(f.Base), "–"), cmp.Or(words.Clean(f.New), "–"))
 		envs.Add(s)
 		if f.Env != "" {
-			envs.Add(s, words.Name(f.Env))
+			envs.Add(s, name(f.Env))
 		}
 	}
 	var out []string
-	for s, names := range envs.All() {
-		if len(names) > 0 {
-			s += " (" + strings.Join(names, ", ") + ")"
+	for s, of := range envs.All() {
+		if len(of) > 0 {
+			s += " (" + strings.Join(of, ", ") + ")"
 		}
 		out = append(out, s)
 	}
@@ -369,5 +375,5 @@ func gateLine(g *compare.Gate) string {
 }
 
 func remarkText(m record.Remark) string {
-	return words.Clean(m.Code) + ". " + words.Sentence(words.Clean(m.Text))
+	return words.Clean(m.Code) + ". " + words.Sentence(words.Prose(m.Text)) // which may name several environments
 }

@@ -149,3 +149,20 @@ func TestChangesOfACommand(t *testing.T) {
 		}
 	}
 }
+
+// What a cell came to fits beside its row, which names the environment; other places name
+// it themselves. A remark is said to its end, however many environments it names.
+func TestChangesSayAll(t *testing.T) {
+	lost := &compare.Change{Env: "docker/runc/cli/without-masked-paths", Lost: true, Missing: compare.NoEnvironment("docker/runc/cli/without-masked-paths"), Metric: record.Metric{Unit: "ns"}}
+	row := changeTable([]*compare.Change{lost}, false).Rows[0].Cells
+	if got := row[len(row)-1].Text; got != "lost: not in NEW" {
+		t.Errorf("the table says %q", got)
+	}
+	if got := verdictText(lost); got != "lost: NEW has no environment docker/runc/cli/without-masked-paths" {
+		t.Errorf("by itself it is %q", got)
+	}
+	text := strings.Repeat("the environment of a long name; ", 30) + "the end"
+	if got := remarkText(record.Remark{Code: "long", Text: text}); got != "long. "+text+"." {
+		t.Errorf("the remark ends %q", got[len(got)-20:])
+	}
+}

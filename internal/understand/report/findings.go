@@ -214,10 +214,27 @@ func sourcesOf(list []analyze.PublishedNumber) string {
 	return strings.Join(out, "; ")
 }
 
-// without lists what a claim names and what was not measured.
+// without lists what a claim names and what was not measured. Environments and engines
+// that lack for one reason stand before it together, each once.
 func without(lacks []analyze.ClaimLack) string {
-	of := func(l analyze.ClaimLack) string { return words.Clean(l.What) + " (" + words.Clean(l.Brief()) + ")" }
-	return strings.Join(lists.Map(lacks, of), "; ")
+	type key struct{ why, other string }
+	var whats analyze.Grouped[key, string]
+	for _, l := range lacks {
+		k, ids := key{why: words.Clean(l.Brief())}, strings.Split(words.Prose(l.What), ", ")
+		if slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(id, " ") }) { // it is no list of them
+			k.other, ids = words.Prose(l.What), []string{words.Prose(l.What)}
+		}
+		for _, id := range ids {
+			if !slices.Contains(whats.Of(k), id) {
+				whats.Add(k, id)
+			}
+		}
+	}
+	var out []string
+	for k, of := range whats.All() {
+		out = append(out, strings.Join(of, ", ")+" ("+k.why+")")
+	}
+	return strings.Join(out, "; ")
 }
 
 // notAsInPaper says what is not as in the paper, and is in the verdict all the same.
@@ -273,8 +290,13 @@ func lines(c *analyze.Finding, brief bool) []string {
 func untested(answers []analyze.Answer) []string {
 	const shown = 2
 	var lacks analyze.Grouped[string, analyze.ClaimLack] // by command
+	var out []string
 	for i := range answers {
 		a := &answers[i]
+		if a.Verdict == analyze.ClaimNotTested && a.Failed != "" {
+			what, _, _ := strings.Cut(a.Failed, ". (") // behind it stands what a step said
+			out = append(out, "Not answered here, since every trial failed: "+words.Sentence(words.Clean(what)))
+		}
 		if a.Command == "" {
 			continue
 		}
@@ -285,11 +307,10 @@ func untested(answers []analyze.Answer) []string {
 			}
 		}
 	}
-	var out []string
 	for command, some := range lacks.All() {
 		text := "Not asked here"
 		if s := without(some); s != "" {
-			text += " without " + s
+			text += ": " + s
 		}
 		out = append(out, text+". To ask: "+words.Clean(command))
 	}
@@ -302,7 +323,10 @@ func fromRuns(c *analyze.Finding) string {
 		return ""
 	}
 	s := "By run " + words.Clean(words.List(c.Runs))
-	if len(c.Older) > 0 {
+	switch {
+	case len(c.Older) > 0 && len(c.Runs) > 1: // one may be older of some pairs, and count for others
+		s += ": of a pair that several have, the newest counts"
+	case len(c.Older) > 0:
 		s += ", which is newer than " + words.Clean(words.List(c.Older))
 	}
 	return s + "."

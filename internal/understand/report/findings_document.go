@@ -143,17 +143,25 @@ func addWhy(d *document.Document, c *analyze.Finding) {
 		d.Gap(document.Text)
 		d.Led("Why?  ", words.Prose(c.Why), document.Plain)
 	}
+	tables := false
+	answer := func(text string) {
+		if tables {
+			d.Gap(document.Text) // a table above belongs to another answer
+		}
+		d.List("   → ", document.Items([]string{text}))
+	}
 	for i := range c.Answers {
 		a := &c.Answers[i]
-		if a.Verdict == analyze.ClaimNotTested && a.Command != "" {
+		if a.Verdict == analyze.ClaimNotTested && (a.Command != "" || a.Failed != "") {
 			continue // below
 		}
-		d.List("   → ", document.Items([]string{words.Prose(a.Text)}))
+		answer(words.Prose(a.Text))
 		addPairTables(d, a.Pairs)
+		tables = tables || len(a.Pairs) > 0
 		addLacks(d, a.Without)
 	}
 	for _, x := range untested(c.Answers) {
-		d.List("   → ", document.Items([]string{x}))
+		answer(x)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
@@ -59,6 +60,7 @@ func historyTable(h *history.History, series []int, sparks bool) *document.Table
 		}
 	}
 	u := words.UnitFor(h.Series[series[0]].Metric.Unit, absolute)
+	name := shortNames(lists.Map(series, func(i int) string { return h.Series[i].Env }))
 	for _, i := range series {
 		s := &h.Series[i]
 		runs, n := 0, words.Number{Value: "n/a"}
@@ -72,7 +74,7 @@ func historyTable(h *history.History, series []int, sparks bool) *document.Table
 			}
 			n = words.NumberOf(s.Regimes[len(s.Regimes)-1].Level, by, 3)
 		}
-		r := document.Row{Cells: document.Cells(words.Name(s.Env), strconv.Itoa(runs), n.Value, ofText(s, u.Name))}
+		r := document.Row{Cells: document.Cells(name(s.Env), strconv.Itoa(runs), n.Value, ofText(s, u.Name))}
 		r.Cells[2].Tail = n.Interval
 		if sparks {
 			r.Cells = append(r.Cells, document.Cell{Text: spark(s)})

@@ -84,6 +84,7 @@ func footprints(name string, cells []density.Cell) section {
 	s := section{title: name + ": memory that one container more takes", table: envTable(len(cells), func(i int) string { return cells[i].Env })}
 	t := s.table
 	var ramps, reached []string
+	short := shortNames(lists.Map(cells, func(c density.Cell) string { return c.Env }))
 	for _, c := range cells {
 		ramps = append(ramps, fmt.Sprint(c.Ramps))
 		r := fmt.Sprint(c.Reached)
@@ -96,7 +97,7 @@ func footprints(name string, cells []density.Cell) section {
 			if l.Guard {
 				what = "guard"
 			}
-			s.notes = append(s.notes, fmt.Sprintf("%s ended at %s containers, %s %s: %s", words.Name(c.Env), r, what, words.Clean(l.Class), words.Sentence(words.Clean(l.Text))))
+			s.notes = append(s.notes, fmt.Sprintf("%s ended at %s containers, %s %s: %s", short(c.Env), r, what, words.Clean(l.Class), words.Sentence(words.Clean(l.Text))))
 		}
 	}
 	t.Column(document.Column{Title: "ramps", Right: true}, document.Cells(ramps...))
@@ -195,8 +196,12 @@ func crowds(name string, cells []density.Cell) section {
 
 func envTable(n int, name func(int) string) *document.Table {
 	t := &document.Table{Columns: document.Columns("environment"), Parts: true}
-	for i := range n {
-		t.Row(words.Name(name(i)))
+	envs := make([]string, n)
+	for i := range envs {
+		envs[i] = name(i)
+	}
+	for _, row := range words.Rows(envs) {
+		t.Row(row)
 	}
 	return t
 }
@@ -238,12 +243,13 @@ func loads(name string, cells []load.Cell) section {
 	if slices.ContainsFunc(cells, func(c load.Cell) bool { return c.Search }) {
 		s.notes = append(s.notes, "Of a search: the highest rate lies between holds and fails; the latencies are of the rate that held; arrivals are those of all rates tried.")
 	}
+	short := shortNames(lists.Map(cells, func(c load.Cell) string { return c.Env }))
 	for _, c := range cells {
 		for _, l := range c.Limits {
-			s.notes = append(s.notes, fmt.Sprintf("%s, %s: %s", words.Name(c.Env), words.Clean(l.Class), words.Sentence(words.Clean(l.Text))))
+			s.notes = append(s.notes, fmt.Sprintf("%s, %s: %s", short(c.Env), words.Clean(l.Class), words.Sentence(words.Clean(l.Text))))
 		}
 		for _, f := range c.Classes {
-			s.notes = append(s.notes, fmt.Sprintf("%s: %s failed, %s.", words.Name(c.Env), words.Plural(f.N, "container"), words.Clean(string(f.Class))))
+			s.notes = append(s.notes, fmt.Sprintf("%s: %s failed, %s.", short(c.Env), words.Plural(f.N, "container"), words.Clean(string(f.Class))))
 		}
 	}
 	return s

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/common/lists"
+	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/words"
 )
@@ -26,9 +28,10 @@ type remarked struct {
 func (g *remarkGroup) text() string {
 	var all []*remarked
 	by := map[[2]string]*remarked{} // environment and shape
+	name := shortNames(lists.Map(g.remarks, func(m record.Remark) string { return m.Env }))
 	for _, m := range g.remarks {
 		n, text := counted(words.Clean(m.Text))
-		env := words.Name(m.Env)
+		env := name(m.Env)
 		key := [2]string{env, numbers.ReplaceAllString(text, "$1#")}
 		if m.Workload == "" || g.works < 2 {
 			key[1] = text

@@ -122,7 +122,6 @@ func (s *screen) largest(l *line) {
 
 // others counts the workloads that have no line.
 func (s *screen) others(all []line, shown int) {
-	var parts []string
 	less, same := 0, 0
 	for _, l := range all[shown:] {
 		if l.apart {
@@ -131,18 +130,32 @@ func (s *screen) others(all []line, shown int) {
 			same++
 		}
 	}
-	add := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
-		}
-	}
-	add(less, "more differ less")
-	add(same, "cannot be told apart yet (~)")
-	add(len(s.res.Workloads)-len(all), "have no value")
-	if len(parts) > 0 {
-		s.Legend(words.Cut(strings.Join(parts, ", "), s.Width))
+	if text := othersText(less, same, len(s.res.Workloads)-len(all)); text != "" {
+		s.Legend(words.Cut(text, s.Width))
 	}
 	s.Legend(words.Cut("× best: times worse than the best · one of them: --workload NAME", s.Width))
+}
+
+// othersText says of how many workloads without a line the environments differ, of how
+// many they are not told apart, and how many have no value.
+func othersText(less, same, none int) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(less, "more differs less", "more differ less")
+	more := "more "
+	if less > 0 {
+		more = "" // is said already
+	}
+	add(same, more+"cannot be told apart yet (~)", more+"cannot be told apart yet (~)")
+	add(none, "has no value", "have no value")
+	return strings.Join(parts, ", ")
 }
 
 // engines are the environments that are no baselines.

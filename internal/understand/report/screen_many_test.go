@@ -92,3 +92,18 @@ func TestScreenOfManyKeepsNamesApart(t *testing.T) {
 		}
 	}
 }
+
+// What has no line is counted beside lines that may be alike, each number in its own words.
+func TestOthersText(t *testing.T) {
+	for want, n := range map[string][3]int{
+		"": {0, 0, 0},
+		"15 more differ less, 12 cannot be told apart yet (~)": {15, 12, 0},
+		"9 more cannot be told apart yet (~), 1 has no value":  {0, 9, 1},
+		"1 more differs less, 2 have no value":                 {1, 0, 2},
+		"1 more cannot be told apart yet (~), 3 have no value": {0, 1, 3},
+	} {
+		if got := othersText(n[0], n[1], n[2]); got != want {
+			t.Errorf("%v: %q, expected %q", n, got, want)
+		}
+	}
+}

@@ -67,7 +67,8 @@ func (q *question) made() []string {
 		}
 		var of []string
 		for _, s := range x.Largest() {
-			of = append(of, fmt.Sprintf("%s %s", words.Amount(s.Chain.Value, x.Metric.Unit), words.Clean(x.Name(s))))
+			name := strings.Replace(words.Clean(x.Name(s)), ", above ", " above ", 1) // in a list
+			of = append(of, fmt.Sprintf("%s %s", words.Amount(s.Chain.Value, x.Metric.Unit), name))
 		}
 		if len(of) > 0 {
 			how, less := "The %s of %s are made of %s, among others.", "less"

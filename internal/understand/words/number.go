@@ -1,7 +1,6 @@
 package words
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func Amount(v float64, unit string) string {
 }
 
 // Percent shows a fraction.
-func Percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
+func Percent(f float64) string { return sample.Percent(f) }
 
 // Fixed writes v with d decimals, or shortly where it is huge.
 func Fixed(v float64, d int) string {

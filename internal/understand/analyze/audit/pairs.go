@@ -14,7 +14,7 @@ var common = []string{
 
 // brings says which properties a factor changes by its nature: to differ in
 // them is to differ in the factor. Whatever else differs is another factor,
-// named or not.
+// named or not. What the factors without and with change, their mechanisms say.
 var brings = map[string][]string{
 	"engine":   {"version", "daemon", "image-store", "user", "cgroup-path", "runtime-path", "build", "build-path"},
 	"endpoint": {"version", "daemon", "image-store", "cgroup-path", "runtime-path"},
@@ -58,7 +58,7 @@ func (a *Audit) Compare(x, y string) (Pair, bool) {
 
 func compareTerms(x, y *Environment) Pair {
 	p := Pair{A: x.Env, B: y.Env, Factors: factorsApart(x, y)}
-	other := x.Engine != y.Engine
+	other, brought := x.Engine != y.Engine, broughtBy(p.Factors, x, y)
 	put := func(kind string, of func(*Environment) map[string]string) {
 		a, b := of(x), of(y)
 		for _, k := range InOrder(a) {
@@ -84,7 +84,7 @@ func compareTerms(x, y *Environment) Pair {
 				continue // said already
 			}
 			d := Difference{Key: k, Kind: kind, A: v, B: w}
-			if slices.ContainsFunc(p.Factors, func(f string) bool { return slices.Contains(brings[f], k) }) {
+			if slices.Contains(brought, k) {
 				p.Implied = append(p.Implied, d)
 			} else {
 				p.Beyond = append(p.Beyond, d)

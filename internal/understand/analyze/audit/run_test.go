@@ -72,7 +72,7 @@ func TestAuditFlagsComparisons(t *testing.T) {
 		t.Error("nothing is flagged")
 	}
 	for env, want := range map[string]string{
-		"docker/runc@a": "against docker/open: beside client it differs in seccomp default against off; seccomp-mode filter against off",
+		"docker/runc@a": "against docker/open: beside the factor client it differs in seccomp default against off; seccomp-mode filter against off",
 		"docker/crun":   "capabilities 14 against 13, the first has also NET_RAW",
 		"":              "the engines docker, podman differ in more than the engine",
 	} {
@@ -80,6 +80,36 @@ func TestAuditFlagsComparisons(t *testing.T) {
 			return r.Code == "unequal" && r.Env == env && strings.Contains(r.Text, want)
 		}) {
 			t.Errorf("no remark on %q with %q in %s", env, want, analyzetest.Codes(res))
+		}
+	}
+}
+
+// TestAuditOfMechanisms: what a mechanism changes by its nature is the difference that an
+// ablation is about, and no other. Whatever else differs is still told.
+func TestAuditOfMechanisms(t *testing.T) {
+	env := func(id, without, with string) record.Environment {
+		return record.Environment{ID: id, Engine: "docker", Levels: map[string]string{"without": without, "with": with}, Facts: map[string]string{"storage": "overlay2"}}
+	}
+	run := &record.Run{Environments: []record.Environment{env("all", "", ""), env("no-pid", "pid-namespace", ""), env("neither", "pid-namespace+capabilities", ""), env("odd", "masked-paths", "")}}
+	own := map[string]string{"pid": "own"}
+	a := audit.Of(run, []map[string]int{{"all": 3}, {"no-pid": 3}, {"neither": 3}, {"odd": 3}}, []record.Inside{
+		{ID: "all", Namespaces: own, CapEff: "a80425fb", More: map[string]string{"pid1": "probe"}},
+		{ID: "no-pid", Namespaces: map[string]string{"pid": "host"}, CapEff: "a80425fb", More: map[string]string{"pid1": "systemd"}},
+		{ID: "neither", Namespaces: map[string]string{"pid": "host"}, CapEff: "1ffffffffff", More: map[string]string{"pid1": "systemd"}},
+		{ID: "odd", Namespaces: own, CapEff: "1ffffffffff", More: map[string]string{"pid1": "probe"}},
+	})
+	for _, c := range []struct {
+		x, y            string
+		beyond, implied []string
+	}{
+		{"all", "no-pid", nil, []string{"ns.pid", "pid1"}},
+		{"no-pid", "neither", nil, []string{"capabilities"}}, // of the namespace neither is without the other
+		{"all", "neither", nil, []string{"ns.pid", "capabilities", "pid1"}},
+		{"all", "odd", []string{"capabilities"}, nil},
+	} {
+		p, _ := a.Compare(c.x, c.y)
+		if !slices.Equal(audit.Keys(p.Beyond), c.beyond) || !slices.Equal(audit.Keys(p.Implied), c.implied) {
+			t.Errorf("%s and %s: beyond %v, implied %v", c.x, c.y, audit.Keys(p.Beyond), audit.Keys(p.Implied))
 		}
 	}
 }

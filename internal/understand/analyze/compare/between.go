@@ -127,7 +127,7 @@ func (c *Changes) counterpart(work *analyze.Workload, t *analyze.Table, env stri
 				return nil, nil, "NEW: " + x.Kind + ": " + x.Reason
 			}
 		}
-		return nil, nil, "NEW has no environment " + env
+		return nil, nil, NoEnvironment(env)
 	}
 	if fmt.Sprint(work.Params) != fmt.Sprint(nw.Params) { // fmt prints a map in the order of its keys
 		return nil, nil, "the workload has other parameters in NEW"
@@ -141,6 +141,9 @@ func (c *Changes) counterpart(work *analyze.Workload, t *analyze.Table, env stri
 	}
 	return nw, nt, ""
 }
+
+// NoEnvironment says that NEW lacks an environment.
+func NoEnvironment(env string) string { return "NEW has no environment " + env }
 
 // SameMeaning says whether values of two metrics of one name can be compared.
 func SameMeaning(a, b record.Metric) bool {

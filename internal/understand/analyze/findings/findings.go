@@ -159,7 +159,9 @@ func judgeAnswer(runs []*analyze.Result, a *record.ClaimAnswer) analyze.Answer {
 		out.Text = "Not decided by this run: " + a.Supported
 	default:
 		out.Text = "Not tested: " + a.Supported
-		out.Command = a.Command
+		if out.Failed = failedOf(runs, &a.Test); out.Failed == "" {
+			out.Command = a.Command
+		}
 	}
 	return out
 }

@@ -459,6 +459,50 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A command is named for what was not measured, and none for what was and failed each
+// time: it would fail again. What failed of one side is enough.
+func TestAnswersThatFailed(t *testing.T) {
+	hello, work := choice("hello"), choice("work")
+	for _, c := range []struct {
+		name   string
+		test   record.ClaimTest
+		failed bool
+	}{
+		{"nobody has run it", record.ClaimTest{Of: of("engine", "sarus"), Workload: hello, Metric: "startup", Value: below(2e8)}, false},
+		{"it failed", record.ClaimTest{Of: of("engine", "lxd"), Workload: hello, Metric: "startup", Value: below(2e8)}, true},
+		{"what it is held against failed", record.ClaimTest{Of: of("engine", "docker"), To: of("engine", "lxd"), Workload: hello, Metric: "startup", Ratio: below(1)}, true},
+		{"another workload failed", record.ClaimTest{Of: of("engine", "lxd"), Workload: work, ToWorkload: &hello, Metric: "startup", Ratio: below(1)}, true},
+		{"one of two went well", record.ClaimTest{Of: of("engine", "docker,lxd"), Vary: "image", Workload: choice("nonesuch"), Metric: "startup", Ratio: below(1)}, false},
+	} {
+		run := claimRun(base, 0.02, func(x *recordtest.Cells) {
+			x.Envs = append(x.Envs, recordtest.Environment("lxd", "lxd", "", nil))
+			x.Envs[len(x.Envs)-1].StartUp, x.Envs[len(x.Envs)-1].Class = 0, record.EngineError
+		})
+		run.Claims = []record.Claim{{ID: "t/1", Says: "It is so.", Why: "Why?", Needs: "a moon",
+			Answers: []record.ClaimAnswer{{Test: c.test, Supported: "Yes.", Command: "plimsoll run more"}}}}
+		res, err := evaluate.Run(run.Open(t), evaluate.Options{})
+		require.NoError(t, err)
+		a := res.Findings.Claims[0].Answers[0]
+		if a.Verdict != analyze.ClaimNotTested || (a.Failed != "") != c.failed || (a.Command == "") != c.failed {
+			t.Errorf("%s: %s, failed %q, command %q", c.name, a.Verdict, a.Failed, a.Command)
+		}
+	}
+}
+
+// A reason is short where it is long, and cut at no colon of a name.
+func TestBrief(t *testing.T) {
+	for reason, want := range map[string]string{
+		"sarus is not installed.": "sarus is not installed",
+		"balenaEngine is not installed, or its daemon does not run: failed to connect to the docker API":        "balenaEngine is not installed, or its daemon does not run",
+		"the image centos:8 is not here, and its registry does not answer: Get \"https://index.docker.io/v2/\"": "the image centos:8 is not here, and its registry does not answer",
+		"the kernel of this machine is older than what the engine needs; a newer one has it: 5.11":              "the kernel of this machine is older than what the engine needs",
+	} {
+		if got := (analyze.ClaimLack{Reason: reason}).Brief(); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
 // A run's claims come from outside: whatever they are, they get a verdict.
 func TestHostileClaims(t *testing.T) {
 	odd := []record.ClaimTest{

@@ -230,3 +230,40 @@ func paramNames(m map[string][]string) []string {
 	}
 	return analyze.SortedKeys(flat)
 }
+
+// failedOf says of what every trial failed that one side of a test asks for, "" where none
+// was asked for, or some went well.
+func failedOf(runs []*analyze.Result, t *record.ClaimTest) string {
+	of := func(c *record.WorkloadChoice, sel map[string][]string) string {
+		text := ""
+		for _, r := range runs {
+			for _, w := range worksOf(r, c) {
+				for i := range w.Counts {
+					n, e := &w.Counts[i], r.Environment(w.Counts[i].Env)
+					switch {
+					case n.Trials == 0 || e == nil || !matchesEnv(sel, e):
+					case n.Failed < n.Trials:
+						return ""
+					case text == "" && len(n.Classes) > 0:
+						text = n.Classes[0].Text
+					}
+				}
+			}
+		}
+		return text
+	}
+	if s := of(&t.Workload, t.Of); s != "" {
+		return s
+	}
+	if t.Baseline != "" {
+		return ""
+	}
+	work, sel := t.ToWorkload, t.To
+	if work == nil {
+		work = &t.Workload
+	}
+	if sel == nil {
+		sel = t.Of
+	}
+	return of(work, sel)
+}

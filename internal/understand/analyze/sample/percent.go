@@ -1,6 +1,14 @@
 package sample
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// Percent says a fraction as per cent.
-func Percent(f float64) string { return fmt.Sprintf("%.3g %%", 100*f) }
+// Percent says a fraction as per cent, by three digits, or whole where it has more.
+func Percent(f float64) string {
+	if math.Abs(100*f) >= 999.5 && math.Abs(f) < 1e6 {
+		return fmt.Sprintf("%.0f %%", 100*f)
+	}
+	return fmt.Sprintf("%.3g %%", 100*f)
+}

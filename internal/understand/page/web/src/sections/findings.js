@@ -1,6 +1,7 @@
 import {h, list, section, absent, details} from '../dom.js';
 import {estimate, plural, scaleFor} from '../numbers.js';
 import {table} from '../table.js';
+import {levels, untested, without} from '../claims.js';
 import {citation, cite, notAsked} from '../words.js';
 
 const classes = {supported: 'good', contradicted: 'bad', inconclusive: 'caution', 'not-tested': 'quiet'};
@@ -37,13 +38,14 @@ export function findings(m) {
   const rows = all.map(c => [
     h('div', null, h('code', null, c.id), h('p', null, c.says), list(c.pairs).length > 0 || c.reason ? details(`claim-${c.id.replace(/\W+/g, '-')}`, 'Evidence', () => [h('p', null, c.reason), list(c.differs).length ? h('p', null, `Not as in the paper, and judged all the same: ${c.differs.map(x => `${x.aspect}, ${x.here} (the paper: ${x.paper})`).join('; ')}.`) : null, c.why ? h('p', null, `Why? ${c.why}`) : null,
       ...list(c.answers).filter(a => a.verdict !== 'not-tested').map(a => h('p', null, `→ ${a.text}${a.decides ? ` (${pair(a.decides)})` : ''}`)),
-      list(c.without).length ? h('p', null, `Without ${c.without.map(x => `${x.what} (${x.reason})`).join('; ')}.`) : null, list(c.pairs).length ? pairsTable(c) : null]) : null),
+      ...untested(list(c.answers)).map(s => h('p', null, `→ ${s}`)),
+      list(c.without).length ? h('p', null, `Without ${without(c.without)}.`) : null, list(c.pairs).length ? pairsTable(c) : null]) : null),
     {el: h('span', {class: `badge ${classes[c.verdict] ?? ''}`}, word(c)), v: word(c)},
     {t: c.features?.tried ? `${c.features.equal} of ${plural(c.features.tried, 'cell')}${list(c.features.undecided).length ? `, ${c.features.undecided.length} undecided` : ''}` : pair(c.decides), cls: 'nowrap'},
     {el: h('span', {class: 'published'}, quoted(list(c.published))), v: quoted(list(c.published))},
   ]);
   rows.forEach((r, i) => { r[0] = {el: r[0], v: `${all[i].id}: ${all[i].says}`}; });
-  return section('findings', 'Findings', `${['supported', 'contradicted', 'inconclusive', 'not-tested'].map(v => `${count(v)} ${v.replace('-', ' ')}`).join(', ')}. Here: the pair that decides, A over B or A alone, with its 95 % interval. Published numbers are slanted, quoted as they stand, and were measured on other machines.`,
+  return section('findings', 'Findings', `${['supported', 'contradicted', 'inconclusive', 'not-tested'].map(v => `${count(v)} ${v.replace('-', ' ')}`).join(', ')}. Here: the pair that decides, A over B or A alone, with its ${levels(all)} interval. Published numbers are slanted, quoted as they stand, and were measured on other machines.`,
     table({name: 'findings-table', title: 'Findings', rows: [['claim', 'verdict', 'here', 'published'], ...rows], cls: 'findings', first: false}),
     keys.length ? h('ul', {class: 'sources'}, keys.map(k => h('li', null, source(k)))) : null);
 }

@@ -49,7 +49,8 @@ func explainCommand(w World) *cobra.Command {
 all processes that they wait for: client, daemon, shim, runtime and the kernel. It
 shows what lay on the way from the request to the first byte (for a command: to its
 end), and where the time of each part went: a system call, a lock, the disk, a grace
-period of the kernel, a busy processor.
+period of the kernel, a busy processor. Beside each stands by how much the start would
+be shorter without it, at most.
 
 Every second start is not traced, which shows what tracing costs. Tracing leaves
 nothing on the machine, not even after a kill. Without root you get only the steps that
@@ -114,6 +115,7 @@ are timed from outside.`,
 			if err != nil {
 				return err
 			}
+			x.Shorten()
 			if how := report.Tracing(x); how != "" && slices.Contains([]string{"chrome", "folded"}, f.format) {
 				fmt.Fprintln(w.Stderr, how) // what these formats have no room for
 			}

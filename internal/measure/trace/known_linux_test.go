@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 		recordUntilKilled()
 	case "client":
 		ask(os.Args[1])
+	case "joiner":
+		join()
+	case "long", "short", "last":
+		branch(pauses[os.Args[0]])
 	case "worker":
 		pause(int64(sleeps))
 		fmt.Println("done")

@@ -35,7 +35,7 @@ type lanesContent struct {
 }
 
 // lanesStage is a row of the table for readers without a script.
-type lanesStage struct{ At, Long, Who, Why string }
+type lanesStage struct{ At, Long, Shorter, Who, Why string }
 
 // WriteLanes writes the course of one start, the median, as one HTML file: lanes that
 // can be zoomed, and the same as a table.
@@ -53,7 +53,7 @@ func WriteLanes(w io.Writer, x *timeline.Explanation) error {
 	}
 	for _, s := range x.Median.Stages(x.Median.Span / 100) {
 		c.Stages = append(c.Stages, lanesStage{
-			fmt.Sprintf("%.2f", float64(s.From)/1e6), fmt.Sprintf("%.2f", float64(s.To-s.From)/1e6),
+			fmt.Sprintf("%.2f", float64(s.From)/1e6), fmt.Sprintf("%.2f", float64(s.To-s.From)/1e6), fmt.Sprintf("%.2f", float64(s.Shorter)/1e6),
 			words.Clean(s.Program), fmt.Sprintf("%s (%.0f %%)", words.Clean(s.Why), 100*s.Share),
 		})
 	}

@@ -92,7 +92,7 @@ func differs(p *timeline.Pair, least float64) bool {
 }
 
 // told is the least share of a start that has a line of its own.
-const told = 0.01
+const told = timeline.Told
 
 func explanationDocument(d *document.Document, x *timeline.Explanation, _ Options) {
 	d.Heading(1, words.Clean(x.What))
@@ -108,21 +108,30 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 
 	d.Heading(2, "Where the time went")
 	t := &document.Table{Columns: []document.Column{{Title: "ms", Right: true, Points: true}, {Title: "%", Right: true}, {Title: "who, and what for"}}}
+	if x.Median != nil {
+		t.Columns = slices.Insert(t.Columns, 2, shorterColumn)
+	}
 	addSteps(t, x.Tree, x.Tree.NS, 0)
 	d.Add(t)
 	d.Legend("Below a program stand those that it waited for, and what its own time went into. Only what the end had to wait for counts: what went on beside it costs nothing here.")
-
 	if x.Median == nil {
 		return
 	}
+	d.Legend(shorterWords)
+
 	d.Heading(2, "One after the other")
-	s := &document.Table{Columns: []document.Column{{Title: "at, ms", Right: true, Points: true}, {Title: "ms", Right: true, Points: true}, {Title: "who"}, {Title: "most of it"}}}
+	s := &document.Table{Columns: []document.Column{{Title: "at, ms", Right: true, Points: true}, {Title: "ms", Right: true, Points: true}, shorterColumn, {Title: "who"}, {Title: "most of it"}}}
 	for _, g := range x.Median.Stages(int64(told * float64(x.Median.Span))) {
-		s.Row(fixed(g.From), fixed(g.To-g.From), words.Clean(g.Program), fmt.Sprintf("%s (%.0f %%)", words.Clean(g.Why), 100*g.Share))
+		s.Row(fixed(g.From), fixed(g.To-g.From), fixed(g.Shorter), words.Clean(g.Program), fmt.Sprintf("%s (%.0f %%)", words.Clean(g.Why), 100*g.Share))
 	}
 	d.Add(s)
 	d.Legend(fmt.Sprintf("The start whose time is the median, of %s ms.", fixed(x.Median.Span)))
 }
+
+// shorterColumn is by how much less the start would take without a step.
+var shorterColumn = document.Column{Title: "shorter,\nms", Right: true, Points: true}
+
+const shorterWords = "Shorter: so much less, at most, the start would take without the step, if all else took as long as it did and waited for the same: less than the step's own time where something beside it would have ended hardly earlier. plimsoll ablate measures what is saved."
 
 // startEnds say in words what a start is followed to.
 var startEnds = map[string]string{"exit": "it has ended", "ready": "its first byte has reached us", "first": "its first instruction", "stopped": "its stop has returned"}
@@ -166,7 +175,11 @@ func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {
 	if s.Unexplained {
 		name += " (no cause known)"
 	}
-	row := document.Row{Cells: document.Cells(fixed(s.NS), fmt.Sprintf("%.0f", 100*float64(s.NS)/float64(max(whole, 1))), strings.Repeat("  ", depth)+name)}
+	shorter := ""
+	if s.Shorter != nil {
+		shorter = fixed(*s.Shorter)
+	}
+	row := stepRow(t, s.NS, whole, shorter, depth, name)
 	if s.Cause {
 		row.Tone = document.Dim
 	}
@@ -181,8 +194,19 @@ func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {
 		addSteps(t, b, whole, depth+1)
 	}
 	if n < len(s.Steps) && float64(rest) >= told*float64(whole)/2 {
-		t.Rows = append(t.Rows, document.Row{Tone: document.Dim, Cells: document.Cells(fixed(rest), fmt.Sprintf("%.0f", 100*float64(rest)/float64(max(whole, 1))), strings.Repeat("  ", depth+1)+fmt.Sprintf("%d more, each below %.0f %%", n, 100*told))})
+		row := stepRow(t, rest, whole, "", depth+1, fmt.Sprintf("%d more, each below %.0f %%", n, 100*told))
+		row.Tone = document.Dim
+		t.Rows = append(t.Rows, row)
 	}
+}
+
+// stepRow is a step's row, in a table that may lack the column of what is saved without it.
+func stepRow(t *document.Table, ns, whole int64, shorter string, depth int, name string) document.Row {
+	cells := []string{fixed(ns), fmt.Sprintf("%.0f", 100*float64(ns)/float64(max(whole, 1))), shorter, strings.Repeat("  ", depth) + name}
+	if len(t.Columns) < len(cells) {
+		cells = slices.Delete(cells, 2, 3)
+	}
+	return document.Row{Cells: document.Cells(cells...)}
 }
 
 // fixed writes nanoseconds as milliseconds with two decimals: steps are to add up.

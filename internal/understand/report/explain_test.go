@@ -62,6 +62,7 @@ func TestExplanation(t *testing.T) {
 	traces[3].Tail.Lost = 3
 	x, err := timeline.Explain(traces, plain)
 	require.NoError(t, err)
+	x.Shorten()
 	for file, o := range map[string]Options{"explain.txt": {Width: 100}, "explain.md": {}} {
 		format := "text"
 		if strings.HasSuffix(file, ".md") {

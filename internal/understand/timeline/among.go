@@ -73,8 +73,14 @@ func (w *walk) among(us company, last int, from, to int64, above []waiter, follo
 		}
 		begin, own := from, answer.to
 		parts = append(parts, part{from: answer.at, to: to, own: last})
+		if follow && len(above) == 0 && w.heard == nil {
+			w.heard = answer
+		}
 		if question := before(true); question != nil {
 			begin, own = question.at, question.from
+			if c.together(question.to, answer.from) {
+				w.asks = append(w.asks, crossing{begin, own, answer.from})
+			}
 		}
 		parts = append(parts, part{from: begin, to: answer.at, own: own, by: answer.from})
 		to, last = begin, own

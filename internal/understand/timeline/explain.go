@@ -39,6 +39,8 @@ type Explanation struct {
 	Tree  *Step  `json:"tree"`
 	// Median is the course of the start whose time is the median.
 	Median *Course `json:"-"`
+
+	used []*Course // the middle half
 }
 
 // Range is a 95 % interval.
@@ -83,7 +85,9 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 	x.Tree.divideAll(courses)
 	x.Tree.sort()
 	x.UnexplainedNS = x.Tree.UnexplainedNS()
-	slices.SortFunc(courses, func(a, b *Course) int { return cmp.Compare(a.Span, b.Span) })
+	slices.SortStableFunc(courses, func(a, b *Course) int { return cmp.Compare(a.Span, b.Span) })
+	from, to := middleHalf(len(courses))
+	x.used = courses[from:to]
 	x.Median = courses[len(courses)/2]
 	return x, nil
 }

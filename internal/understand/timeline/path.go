@@ -33,14 +33,16 @@ const deepest = 64
 // replaced by what the thread that ended it did meanwhile, and so on. A wait that
 // no thread ended (a timer, a device) stays one, and so does one whose waker was
 // itself waiting for this thread.
-func (c *Course) Path() []Piece {
-	w := walk{course: c}
+func (c *Course) Path() []Piece { return c.walk().pieces }
+
+func (c *Course) walk() *walk {
+	w := &walk{course: c}
 	if len(c.askers) > 0 {
 		w.asked(0, c.Span, nil)
 	} else {
 		w.resolve(c.Waiter, 0, c.Span, nil)
 	}
-	return w.pieces
+	return w
 }
 
 // waiter is a thread that waits for another, and what that other one has or does
@@ -58,6 +60,10 @@ func with(above []waiter, id int, part string) []waiter {
 type walk struct {
 	course *Course
 	pieces []Piece
+	// asks are the questions to those that answered by another thread, and heard is the last
+	// that those who asked were told.
+	asks  []crossing
+	heard *crossing
 }
 
 func (w *walk) piece(from, to int64, thread int, i *Interval, above []waiter) {

@@ -164,9 +164,11 @@ func TestPathHasNoGaps(t *testing.T) {
 			})
 		}
 		check(t, seed, Read(&s.Trace))
+		checkReplay(t, r, Read(&s.Trace))
 		// The same where processes ask by several threads.
 		s.Waiter, s.Askers = 0, []int{1, 2}
 		check(t, seed, Read(&s.Trace))
+		checkReplay(t, r, Read(&s.Trace))
 	}
 }
 

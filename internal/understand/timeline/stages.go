@@ -9,6 +9,9 @@ type Stage struct {
 	// Why is what most of the stage went into, and its share.
 	Why   string
 	Share float64
+	// Shorter is by how much less the whole would take without the stage, ns, if all else
+	// took as long as it did: at most.
+	Shorter int64
 
 	causes map[string]int64
 }
@@ -17,7 +20,8 @@ type Stage struct {
 // stage before it.
 func (c *Course) Stages(least int64) []Stage {
 	var whole []Stage
-	for _, p := range c.Path() {
+	r := c.replay()
+	for _, p := range r.pieces {
 		program := c.name(p.Thread, p.From)
 		if n := len(whole); n == 0 || whole[n-1].Program != program {
 			s := Stage{From: p.From, Program: program, causes: map[string]int64{}}
@@ -56,6 +60,13 @@ func (c *Course) Stages(least int64) []Stage {
 			}
 		}
 		s.Share = float64(most) / float64(s.To-s.From)
+		var taken []taking
+		for k := range r.pieces {
+			if p := &r.pieces[k]; p.From >= s.From && p.To <= s.To {
+				taken = append(taken, taking{k, 1})
+			}
+		}
+		s.Shorter = r.without(taken)
 	}
 	return out
 }

@@ -20,21 +20,25 @@ type Step struct {
 	// Unexplained: the time is seen, and what it was spent on is not.
 	Unexplained bool `json:"unexplained,omitempty"`
 	// First is when it first lay on the way, ns after the request.
-	First int64   `json:"first_ns"`
-	Steps []*Step `json:"steps,omitempty"`
+	First int64 `json:"first_ns"`
+	// Shorter is by how much less the whole would take without the step at most, ns, if all
+	// else took as long as it did; nil where that is not asked (Shorten).
+	Shorter *int64  `json:"shorter_ns,omitempty"`
+	Steps   []*Step `json:"steps,omitempty"`
 
 	// program is its name without what it has or does.
 	program string
 	// busy counts what the program was at, at the ticks of the clock in what it computed.
 	busy map[string]int64
+	// computed is how long the program computed, which its steps below were divided from:
+	// divided is how much of that is a step's.
+	computed, divided int64
 }
 
 // below finds or adds a step below.
 func (s *Step) below(name string, cause bool, at int64) *Step {
-	for _, b := range s.Steps {
-		if b.Name == name && b.Cause == cause {
-			return b
-		}
+	if b := s.find(name, cause); b != nil {
+		return b
 	}
 	b := &Step{Name: name, Cause: cause, First: at}
 	s.Steps = append(s.Steps, b)
@@ -55,17 +59,10 @@ func (c *Course) tree() *Step {
 	for _, p := range c.Path() {
 		at, last := root, root.Name
 		root.NS += p.Span()
-		for k, id := range append(p.For[:len(p.For):len(p.For)], p.Thread) {
-			name, part := c.name(id, p.From), ""
-			if k > 0 && !c.together(p.For[k-1], id) {
-				part = p.Parts[k-1]
-			}
-			// The waiter's own threads, and a program's among each other, are one.
-			if name != last || part != "" {
-				at, last = at.below(name+part, false, p.From), name
-				at.program = name
-				at.NS += p.Span()
-			}
+		for _, l := range c.chain(&p) {
+			at, last = at.below(l.name, false, p.From), l.program
+			at.program = last
+			at.NS += p.Span()
 		}
 		if p.computes() {
 			at.found(c.Threads[p.Thread].parts(p.From, p.To))
@@ -76,6 +73,26 @@ func (c *Course) tree() *Step {
 		leaf.Unexplained = why.Unexplained || ofItself(why.Text, last)
 	}
 	return root
+}
+
+// link is a program on the way to a piece, by its name and with what it has or does.
+type link struct{ program, name string }
+
+// chain are the programs that waited for each other for a piece, without who asked.
+func (c *Course) chain(p *Piece) (links []link) {
+	last := c.name(c.Waiter, 0)
+	for k, id := range append(p.For[:len(p.For):len(p.For)], p.Thread) {
+		name, part := c.name(id, p.From), ""
+		if k > 0 && !c.together(p.For[k-1], id) {
+			part = p.Parts[k-1]
+		}
+		// The waiter's own threads, and a program's among each other, are one.
+		if name != last || part != "" {
+			links = append(links, link{name, name + part})
+			last = name
+		}
+	}
+	return links
 }
 
 // ofItself says whether a program waits for itself: one of its threads ended the wait of
@@ -132,6 +149,7 @@ func (s *Step) divide(parts map[string]int64) {
 	whole := s.Steps[i]
 	s.Steps = slices.Delete(s.Steps, i, i+1)
 	left := whole.NS
+	s.computed = whole.NS
 	for k, name := range slices.Sorted(maps.Keys(parts)) {
 		ns := whole.NS * parts[name] / all
 		if k == len(parts)-1 {
@@ -144,6 +162,7 @@ func (s *Step) divide(parts map[string]int64) {
 		}
 		leaf := s.below(text, true, whole.First)
 		leaf.NS += ns
+		leaf.divided = ns
 		leaf.Unexplained = name == "" || name == interrupted
 	}
 }
@@ -212,20 +231,23 @@ func Mean(trees []*Step) (*Step, int) {
 	if len(trees) == 0 {
 		return nil, 0
 	}
-	sorted := slices.SortedFunc(slices.Values(trees), func(a, b *Step) int { return cmp.Compare(a.NS, b.NS) })
-	cut := len(sorted) / 4
-	middle := sorted[cut : len(sorted)-cut]
+	sorted := slices.SortedStableFunc(slices.Values(trees), func(a, b *Step) int { return cmp.Compare(a.NS, b.NS) })
+	from, to := middleHalf(len(sorted))
+	middle := sorted[from:to]
 	sum := &Step{Name: middle[0].Name, program: middle[0].program}
 	for _, t := range middle {
 		sum.add(t)
 	}
 	// What a program is at does not depend on how long a start took.
-	for _, t := range slices.Concat(sorted[:cut], sorted[len(sorted)-cut:]) {
+	for _, t := range slices.Concat(sorted[:from], sorted[to:]) {
 		sum.learn(t)
 	}
 	sum.share(int64(len(middle)))
 	return sum, len(middle)
 }
+
+// middleHalf are the places of the middle half of as many in their order.
+func middleHalf(n int) (from, to int) { return n / 4, n - n/4 }
 
 func (s *Step) add(t *Step) {
 	s.NS += t.NS

@@ -181,7 +181,7 @@ func (a *ablator) make(s *Study, e *Entry, info *EngineInfo) *ablated {
 			asked = append(asked, m)
 		}
 	}
-	asked = a.overBridges(info.Name, base, asked)
+	asked = a.overBridges(info, base, asked)
 	chain := base
 	var gone []string
 	var simple []*Mechanism

@@ -209,14 +209,18 @@ func TestAblationOfWorkload(t *testing.T) {
 	oci := cat.engine("oci")
 	oci.Mechanisms[0].Foreground = true
 	oci.Mechanisms = append(oci.Mechanisms, Mechanism{Name: "network-namespace", Factor: "network", From: "none", To: "host"})
-	of := func(workload string) (*Plan, record.Ablation) {
-		st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [" + workload + "]\nenvironments: [{engine: docker, ablate: all}]\n")}, cat)
+	of := func(workload, asked string) (*Plan, record.Ablation) {
+		st, err := Read(Source{Path: "test.yaml", Data: []byte("plimsoll: 1\nname: x\nprotocol: {seed: 7}\nworkloads: [" + workload + "]\nenvironments: [{engine: docker, ablate: " + asked + "}]\n")}, cat)
 		require.NoError(t, err)
 		p, err := Expand(st, cat, Options{})
 		require.NoError(t, err)
 		return p, p.Study.Ablations[0]
 	}
-	p, a := of("messages")
+	_, a := of("messages", "[network, runtime]") // the second of the two is not asked for
+	if s := a.Steps[0]; s.Mechanism != "network" || s.Without != "docker/runc/cli/network-host" || s.After != "docker/runc/cli/network-host" || s.Missing != "" {
+		t.Errorf("%+v", s)
+	}
+	p, a := of("messages", "all")
 	var names []string
 	for _, s := range a.Steps {
 		names = append(names, s.Mechanism)
@@ -235,7 +239,7 @@ func TestAblationOfWorkload(t *testing.T) {
 			t.Errorf("asked for what can't be: %+v", x)
 		}
 	}
-	p, a = of("ramp")
+	p, a = of("ramp", "all")
 	if n := len(a.Below); n != 1 || a.Below[0].Engine != "oci" {
 		t.Errorf("below: %+v", a.Below)
 	}

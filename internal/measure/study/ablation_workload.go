@@ -67,26 +67,27 @@ func (a *ablator) runs() bool {
 
 // overBridges makes one mechanism of two that follow each other in a factor, where what
 // is between them can't be had: sockperf needs a network, so that an engine's network
-// is exchanged for the host's at once.
-func (a *ablator) overBridges(engine string, base levelSet, asked []*Mechanism) []*Mechanism {
+// is exchanged for the host's at once, whether or not the second was asked for.
+func (a *ablator) overBridges(info *EngineInfo, base levelSet, asked []*Mechanism) []*Mechanism {
 	out := slices.Clone(asked)
 	for i := 0; i < len(out); i++ {
 		m := out[i]
-		k := slices.IndexFunc(out, func(n *Mechanism) bool {
+		k := slices.IndexFunc(info.Mechanisms, func(n Mechanism) bool {
 			return !m.Adds && !n.Adds && n.Factor == m.Factor && n.From == m.To && !slices.Contains(joinedFactors, m.Factor)
 		})
 		between, there := base.without(m)
-		if k < 0 || !there || a.can(engine, between) == "" {
+		if k < 0 || !there || a.can(info.Name, between) == "" {
 			continue
 		}
+		next := &info.Mechanisms[k]
 		both := *m
-		both.To, both.Price = out[k].To, out[k].Price
-		if at, _ := base.without(&both); a.can(engine, at) != "" {
+		both.To, both.Price = next.To, next.Price
+		if at, _ := base.without(&both); a.can(info.Name, at) != "" {
 			continue
 		}
-		a.over[&both] = out[k].Name
+		a.over[&both] = next.Name
 		out[i] = &both
-		out = slices.Delete(out, k, k+1)
+		out = slices.DeleteFunc(out, func(n *Mechanism) bool { return n == next })
 	}
 	return out
 }

@@ -76,9 +76,9 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 	}
 	ch.Control, ch.humps = &Control{Baselines: known}, cells[0].TwoHumps || cells[1].TwoHumps
 	w, runs, n := c.between(ch.Metric, works[0], ch.Env, known, k, earlier)
-	moved := 0.0
+	moved, surely := 0.0, stats.Interval{}
 	if k != nil {
-		moved, _, _ = stats.Shift(x[1][len(known)], x[0][len(known)], stats.Level)
+		moved, surely, _ = stats.Shift(x[1][len(known)], x[0][len(known)], stats.Level)
 		ch.Control.Others = &Others{Environments: k.n, Engines: len(k.engines), Moved: math.Expm1(moved), Weight: 1}
 	}
 	var by [2][]float64
@@ -94,6 +94,9 @@ func (c *Changes) controlled(ch *Change, works [2]*analyze.Workload, tables [2]*
 		o := ch.Control.Others
 		o.Least, o.Most = c.bounded(ch.Env)
 		ch.Sample.Machine = follows(o, moved)
+		if !c.baseline(ch.Env) {
+			ch.Sample.Apart = follows(o, max(surely.Lo, -surely.Hi, 0)).Width()
+		}
 	case len(known) == 0:
 		ch.Control = nil
 		return false

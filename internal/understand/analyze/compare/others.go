@@ -32,9 +32,9 @@ const leastEngines = 3
 // A machine that is slower on one day slows no two environments down alike. Between
 // runs of the same engines with nothing changed, minutes apart on a machine that moved
 // by up to 20 %, starts followed the others by 0.6 (Docker, which sleeps much of its
-// time) to 1.2 (runc), and the baselines by 0 to 3: what takes half a millisecond lives
-// by the caches. Bounds in place of a model: docs/aa.md has the runs, and how often the
-// interval is right with them.
+// time) to 1.2 (runc), beside compilers by 0.55 (runc) to 1.6 (Podman), and the baselines
+// by 0 to 3: what takes half a millisecond lives by the caches. Bounds in place of a
+// model: docs/aa.md has the runs, and how often the interval is right with them.
 const (
 	followsLeast, followsMost   = 0.5, 1.5
 	baselineLeast, baselineMost = 0, 3
@@ -208,8 +208,13 @@ func follows(o *Others, moved float64) stats.Interval {
 
 // bounded says how many times an environment may follow the others.
 func (c *Changes) bounded(env string) (least, most float64) {
-	if e := c.BaseRun.Environment(env); e != nil && (e.Baseline != "" || slices.Contains(analyze.Baselines, e.Engine)) {
+	if c.baseline(env) {
 		return baselineLeast, baselineMost
 	}
 	return followsLeast, followsMost
+}
+
+func (c *Changes) baseline(env string) bool {
+	e := c.BaseRun.Environment(env)
+	return e != nil && (e.Baseline != "" || slices.Contains(analyze.Baselines, e.Engine))
 }

@@ -43,7 +43,7 @@ func (c *Changes) Estimate() {
 	family := lists.Map(c.Cells, func(ch Change) sample.Sample { return ch.Sample })
 	by := sample.TestOf(family, sample.MinT, sample.Alpha)
 	c.Test = sample.TestName(c.Interleaved, by.Ranks)
-	p := lists.Map(family, func(s sample.Sample) float64 { return s.P(0, by) })
+	p := lists.Map(family, func(s sample.Sample) float64 { return s.HoldingP(0, by) })
 	holm := stats.Holm(p)
 	c.Tested = sample.Tested(p)
 	for i := range c.Cells {
@@ -54,7 +54,7 @@ func (c *Changes) Estimate() {
 			}
 			continue
 		}
-		center, in, method, ok := ch.Sample.Estimate(stats.Level)
+		center, in, method, ok := ch.Sample.Holding(stats.Level)
 		ch.Method, ch.Ratio, ch.Verdict = method, &sample.Estimate{Value: math.Exp(center)}, Unclear
 		if lo, hi := math.Exp(in.Lo), math.Exp(in.Hi); ok && !math.IsInf(hi, 0) {
 			ch.Ratio.Lo, ch.Ratio.Hi = &lo, &hi

@@ -21,6 +21,9 @@ type Sample struct {
 	// estimate plus anything between its ends, of which Lo is not above 0 and Hi
 	// not below.
 	Machine stats.Interval
+	// Apart is how far at least the ends of Machine lie apart, where the truth may be
+	// anywhere between them; 0 where that is not known.
+	Apart float64
 	// Runs is the scatter between runs of the same thing, nil where it is not known.
 	Runs *Runs
 }

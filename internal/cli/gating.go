@@ -118,6 +118,9 @@ func newGating(r *record.Run) (*gating, error) {
 	return out, nil
 }
 
+// ofPair says whether two environments of a run are compared with each other alone.
+func ofPair(g *gating, r *record.Run) bool { return g != nil && g.base == nil || ofAb(r) }
+
 func (g *gating) at(blocks int) bool { return slices.Contains(gate.Looks, blocks) }
 
 // judge puts the gate to a run, looking while it goes on.

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 )
 
@@ -106,5 +107,24 @@ func TestUntilSteering(t *testing.T) {
 	}
 	if got := s.Foresee(10); !strings.HasPrefix(got, "at the noise of the first 11 blocks, 10 blocks find differences of ") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestOfPair: who compares two environments of one run, and who holds it against another.
+func TestOfPair(t *testing.T) {
+	ab := &record.Run{Study: record.Study{Command: "plimsoll ab crun a b", Metrics: []string{"startup"}}, Builds: []record.Build{{Level: abLevels[0]}, {Level: abLevels[1]}}}
+	for _, c := range []struct {
+		g    *gating
+		r    *record.Run
+		want bool
+	}{
+		{nil, &record.Run{}, false},
+		{nil, ab, true},
+		{&gating{envs: []string{"a", "b"}}, &record.Run{}, true},
+		{&gating{base: &analyze.Result{}}, &record.Run{}, false},
+	} {
+		if got := ofPair(c.g, c.r); got != c.want {
+			t.Errorf("%+v, %q: %v", c.g, c.r.Study.Command, got)
+		}
 	}
 }

@@ -12,8 +12,12 @@ import (
 
 // Limit says what counts as calm.
 type Limit struct {
-	// Window is how long the machine is watched at a time; 0 means 500 µs.
+	// Window is how long the machine is watched at first; 0 means 500 µs.
 	Window time.Duration
+	// Even is how many windows are as long as the first; 0 means it alone. Each
+	// further one is twice as long as the one before, as far as Most; 0 means 4 ms.
+	Even int
+	Most time.Duration
 	// Running is how many other threads may be runnable, on average over the
 	// window's samples; 0 means 0.5, so that one passing kernel thread does
 	// not count and a process that computes does.
@@ -28,6 +32,12 @@ type Limit struct {
 func (l Limit) withDefaults() Limit {
 	if l.Window <= 0 {
 		l.Window = 500 * time.Microsecond
+	}
+	if l.Even <= 0 {
+		l.Even = 1
+	}
+	if l.Most <= 0 {
+		l.Most = 4 * time.Millisecond
 	}
 	if l.Running <= 0 {
 		l.Running = 0.5
@@ -82,6 +92,9 @@ func (m Machine) NewQuiet() (*Quiet, error) {
 // nap sleeps in the kernel: time.Sleep rounds up to the milliseconds of
 // epoll_wait(2), which would make a window of half a millisecond one of eight.
 func nap(d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	ts := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&ts, nil) // broken off by a signal it is a little shorter
 }
@@ -96,7 +109,8 @@ const samplesPerWindow = 4
 func (q *Quiet) Wait(ctx context.Context, l Limit) Calm {
 	l = l.withDefaults()
 	begin := q.now()
-	for window := l.Window; ; {
+	window := l.Window
+	for n := 1; ; n++ {
 		c := q.watch(window)
 		c.Waited = q.now().Sub(begin)
 		c.Reached = c.seen && c.Running <= l.Running && c.Pressure <= l.Pressure
@@ -104,7 +118,9 @@ func (q *Quiet) Wait(ctx context.Context, l Limit) Calm {
 			return c
 		}
 		// A busy machine is not made calmer by being looked at more often.
-		window = min(2*window, max(window, 4*time.Millisecond))
+		if n >= l.Even {
+			window = min(2*window, max(window, l.Most))
+		}
 	}
 }
 
@@ -112,8 +128,10 @@ func (q *Quiet) watch(window time.Duration) Calm {
 	from := q.now()
 	before := q.cpu.total()
 	var others, looks int64
-	for range samplesPerWindow {
-		q.sleep(window / samplesPerWindow)
+	for look := range samplesPerWindow {
+		// To the time of the look: each timer is late, and four in a row would make
+		// the window longer by four times that.
+		q.sleep(window*time.Duration(look+1)/samplesPerWindow - q.now().Sub(from))
 		b, err := q.load.read()
 		if err != nil {
 			continue

@@ -122,6 +122,38 @@ func TestQuiet(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	})
+	t.Run("windows grow", func(t *testing.T) {
+		const ms = time.Millisecond
+		grows := Limit{Window: ms}
+		even := Limit{Window: ms, Even: 4, Most: 2 * ms}
+		for _, x := range []struct {
+			limit        Limit
+			busy, waited time.Duration // two of four looks fall into what is busy of a window
+		}{
+			{grows, ms / 2, 3 * ms}, {grows, 2 * ms, 7 * ms}, {grows, 5 * ms, 11 * ms}, {grows, 9 * ms, 15 * ms},
+			{even, ms / 2, 2 * ms}, {even, 3 * ms / 2, 3 * ms}, {even, 5 * ms / 2, 4 * ms}, {even, 7 * ms / 2, 6 * ms}, {even, 5 * ms, 8 * ms}, {even, 9 * ms, 12 * ms},
+		} {
+			m := machine()
+			m.set(t, "/proc/loadavg", busy)
+			c := fakeQuiet(t, m, func(now time.Duration) {
+				if now > x.busy {
+					overwrite(t, m.path("/proc/loadavg"), calm)
+				}
+			}).Wait(t.Context(), x.limit)
+			if !c.Reached || c.Waited != x.waited {
+				t.Errorf("busy for %v, %+v: %+v, not %v", x.busy, x.limit, c, x.waited)
+			}
+		}
+	})
+	t.Run("timers that are late are so once in a window", func(t *testing.T) {
+		q := fakeQuiet(t, machine(), nil)
+		const late = 80 * time.Microsecond
+		sleep := q.sleep
+		q.sleep = func(d time.Duration) { sleep(d + late) }
+		if c := q.Wait(t.Context(), Limit{Window: time.Millisecond}); !c.Reached || c.Waited != time.Millisecond+late {
+			t.Errorf("%+v", c)
+		}
+	})
 	t.Run("one that never does", func(t *testing.T) {
 		m := machine()
 		m.set(t, "/proc/loadavg", busy)

@@ -70,7 +70,6 @@ func (b benchmark) play(ctx context.Context, t *record.Trial, c *cast) (res engi
 	if err := b.settle(ctx, c.o, t); err != nil || !t.OK() {
 		return res, "", err
 	}
-	b.between()
 	fail := func(err error) (engine.Result, string, error) {
 		if ctx.Err() != nil {
 			return res, word, ctx.Err() // broken off by the user: no result

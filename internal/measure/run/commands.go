@@ -49,7 +49,6 @@ func (s *site) commanded(ctx context.Context, p study.Trial, o *openEnv, task en
 	if err := s.settle(ctx, o, t); err != nil || !t.OK() {
 		return unsettled(t, err)
 	}
-	s.between()
 	var res engine.Result
 	var err error
 	s.observe(o, t, func() { res, err = s.commands(ctx, o, o.env, task) })

@@ -67,7 +67,6 @@ func (x execution) in(ctx context.Context, t *record.Trial, o *openEnv, held eng
 	if err := x.settle(ctx, o, t); err != nil || !t.OK() {
 		return engine.Result{}, err
 	}
-	x.between()
 	word := newWord()
 	var res engine.Result
 	var err error

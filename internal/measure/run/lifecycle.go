@@ -52,7 +52,6 @@ func (l lifeCycle) trial(ctx context.Context, p study.Trial, o *openEnv) (*recor
 	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
 		return unsettled(t, err)
 	}
-	l.between()
 	var res engine.Result
 	var err error
 	var sampled *collect.Series

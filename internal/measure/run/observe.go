@@ -24,7 +24,9 @@ func (s *site) observe(o *openEnv, t *record.Trial, measured func()) {
 	t.Host = s.disturb.End()
 	t.Host.ThrottledNS = throttled.since()
 	own := s.own()
+	timed := own.Timed
 	before.addTo(&own.TimedCPU, &own.Timed)
+	s.patience.took.add(time.Duration(own.Timed - timed))
 	s.agents.end()
 }
 

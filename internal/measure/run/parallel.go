@@ -60,7 +60,6 @@ func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record
 		_ = j.clear() // what stays is removed with the run's folder
 		return unsettled(t, err)
 	}
-	p.between()
 	var res engine.Result
 	var sampled *collect.Series
 	p.observe(o, t, func() {

@@ -3,6 +3,10 @@ package run
 import (
 	"testing"
 	"time"
+
+	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/host"
+	"plimsoll/internal/record"
 )
 
 // TestPatience: on a machine that is never calm the waits are a tenth of the longest
@@ -17,13 +21,96 @@ func TestPatience(t *testing.T) {
 		if sum += l; l == longestWait {
 			longest++
 		}
-		p.waited(false)
+		p.waited(l, false)
 	}
 	if mean := sum / trials; mean > longestWait/8 || mean < shortestWait || longest != trials/tryAgain {
 		t.Errorf("%v on average, %d of %d in full", mean, longest, trials)
 	}
-	p.waited(false)
-	if p.waited(true); p.limit() != longestWait {
+	p.waited(0, false)
+	if p.waited(0, true); p.limit() != longestWait {
 		t.Errorf("%v after a wait that was not in vain", p.limit())
+	}
+}
+
+// TestPatienceOfPairs: what is rarely needed is not waited for. Who often needs a long
+// wait gets it, as the trials after it would carry what it leaves behind.
+func TestPatienceOfPairs(t *testing.T) {
+	const trial, window = 6 * time.Millisecond, time.Millisecond
+	// waits has so many waits of a hundred beyond what a pair has.
+	waits := func(p *patience, beyond int) {
+		for i := range 100 {
+			p.took.add(trial)
+			if i*beyond%100 < beyond {
+				p.waited(3*trial, true)
+			} else {
+				p.waited(window, true)
+			}
+		}
+	}
+	p := &patience{pair: true}
+	if l := p.limit(); l != longestWait {
+		t.Errorf("%v before anything is known", l)
+	}
+	for beyond, want := range map[int]time.Duration{0: 2 * trial, 6: 2 * trial, 50: longestWait} {
+		p := &patience{pair: true}
+		if waits(p, beyond); p.limit() != want {
+			t.Errorf("%v where %d of 100 are longer, not %v", p.limit(), beyond, want)
+		}
+	}
+	waits(p, 0)
+	for range remembered / rare {
+		p.waited(2*trial, false)
+	}
+	if l := p.limit(); l > 2*trial {
+		t.Errorf("%v though waits in vain are rare", l)
+	}
+	p.waited(2*trial, false)
+	p.vain = 0
+	if l := p.limit(); l != longestWait {
+		t.Errorf("%v after more waits in vain than are rare", l)
+	}
+	short := &patience{pair: true}
+	for range remembered {
+		short.took.add(time.Millisecond)
+		short.waited(0, true)
+	}
+	if l := short.limit(); l != shortestWait {
+		t.Errorf("%v where trials are short", l)
+	}
+	others := &patience{}
+	if waits(others, 0); others.ask(window) != (host.Limit{Window: window, Wait: longestWait}) {
+		t.Errorf("others than pairs: %+v", others.ask(window))
+	}
+	if l := short.ask(window); l != (host.Limit{Window: window / 2, Even: 4, Most: 2 * window, Wait: shortestWait}) {
+		t.Errorf("pairs: %+v", l)
+	}
+}
+
+// TestPairsArePatientByTheirTrials: what a run is told of its plan, and of each trial, is
+// what its patience goes by.
+func TestPairsArePatientByTheirTrials(t *testing.T) {
+	s := newSite(&Options{Run: &record.Run{}, Pair: true})
+	if !s.patience.pair {
+		t.Error("of a pair nothing is known")
+	}
+	var err error
+	s.disturb, err = host.Machine{}.NewSampler()
+	require.NoError(t, err)
+	defer s.disturb.Close()
+	const long = 3 * time.Millisecond
+	for range remembered {
+		s.observe(&openEnv{}, &record.Trial{}, func() { time.Sleep(long) })
+	}
+	if m := s.patience.took.median(); !s.patience.took.full() || m < long {
+		t.Errorf("a median of %v of trials that took %v", m, long)
+	}
+}
+
+// TestGarbageBeforeTheWait: garbage is collected before a trial waits for the machine, not
+// between that and the trial.
+func TestGarbageBeforeTheWait(t *testing.T) {
+	s := newSite(&Options{Run: &record.Run{}})
+	if err := s.settle(t.Context(), &openEnv{virtual: true}, &record.Trial{}); err != nil || s.sinceGC != 1 {
+		t.Errorf("%d after a wait, %v", s.sinceGC, err)
 	}
 }

@@ -70,7 +70,6 @@ func (l pull) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Tri
 	if err := l.settle(ctx, o, t); err != nil || !t.OK() {
 		return unsettled(t, err)
 	}
-	l.between()
 	before := l.from.registry.Traffic()
 	var pulled engine.Pulled
 	var err error

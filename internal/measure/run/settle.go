@@ -19,6 +19,7 @@ const settleFor = time.Millisecond
 // settle brings the machine into the state in which a trial may start; where
 // it can't, the trial has failed and is not begun. The error is the context's.
 func (s *site) settle(ctx context.Context, o *openEnv, t *record.Trial) error {
+	s.between() // before the wait: what that saw calm is to be so when the trial begins
 	if o.virtual {
 		return ctx.Err()
 	}
@@ -55,7 +56,7 @@ func unsettled(t *record.Trial, err error) (*record.Trial, engine.Result, error)
 // quiet waits until the host is calm, as long as patience has it: a busy host is
 // a remark on the trial, not a run that never ends.
 func (s *site) quiet(ctx context.Context) host.Calm {
-	c := s.calm.Wait(ctx, host.Limit{Window: s.calmFor, Wait: s.patience.limit()})
-	s.patience.waited(c.Reached)
+	c := s.calm.Wait(ctx, s.patience.ask(s.calmFor))
+	s.patience.waited(c.Waited, c.Reached)
 	return c
 }

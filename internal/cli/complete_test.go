@@ -21,7 +21,7 @@ var free = map[string]string{
 	"account": "of a cluster", "agent": "an address", "agent-job": "a job", "allow-failures": "a share", "bad": "a commit", "build": "a binding, or a command",
 	"delta": "a share", "error": "a share", "fail-above": "a share", "good": "a commit", "image-archive": "a binding", "image-on": "a binding",
 	"listen": "an address", "mirror": "an address", "name": "a name", "partition": "of a cluster",
-	"program": "a binding", "pull-from": "an address", "run-id": "an id", "set": "a binding", "slurm-option": "of a cluster", "threshold": "a share",
+	"program": "a binding", "pull-from": "an address", "run-id": "an id", "slurm-option": "of a cluster", "threshold": "a share",
 	"time-limit": "a time", "weight": "a number",
 }
 
@@ -114,6 +114,8 @@ func TestCompletedWords(t *testing.T) {
 		{[]string{"ablate", "docker", "--mechanism", ""}, []string{"all", "additions", "seccomp"}, ""},
 		{[]string{"ablate", "docker", "--mechanism", "seccomp,"}, []string{"seccomp,network"}, "seccomp,seccomp"},
 		{[]string{"ablate", "docker", "sysbench-cpu", "--metric", ""}, []string{"events", "startup"}, ""},
+		{[]string{"workloads", "sockperf", "--set", ""}, []string{"protocol=udp", "test=throughput"}, "protocol"},
+		{[]string{"workloads", "sockperf", "--set", "seconds=1,"}, []string{"seconds=1,protocol=udp"}, ""},
 		{[]string{"ab", ""}, []string{"runc", "dockerd"}, "docker"},
 		{[]string{"ab", "crun", "a", "b", "client="}, []string{"client=steps"}, ""},
 		{[]string{"ab", "runc", "--engine", "docker", "a", "b", "network="}, []string{"network=none"}, ""},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,7 +48,7 @@ Everything is removed again, and your daemons are not reconfigured.`,
 			}
 			o.Engines = names
 			if err := o.Check(); err != nil {
-				return &exitError{status: Usage, err: err}
+				return unknownFeature(&o, err)
 			}
 			if err := tablePlace(out); err != nil {
 				return err
@@ -161,3 +162,21 @@ func (c *attempts) tried(engine, feature string, cell record.FeatureCell) {
 }
 
 func (c *attempts) end() { c.shown.End() }
+
+// unknownFeature is the complaint about an engine or a feature that nobody knows, with the
+// one that may be meant.
+func unknownFeature(o *features.Options, err error) error {
+	err = &exitError{status: Usage, err: err}
+	const see = "plimsoll features --help shows what it takes"
+	for _, n := range o.Engines {
+		if !slices.Contains(features.Engines(), n) {
+			return didYouMean(err, n, features.Engines(), see)
+		}
+	}
+	for _, id := range o.Features {
+		if !slices.Contains(features.IDs(), id) {
+			return didYouMean(err, id, features.IDs(), see)
+		}
+	}
+	return withHint(err, see)
+}

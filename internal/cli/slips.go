@@ -117,6 +117,9 @@ func argumentSlip(cmd *cobra.Command, args []string, err error) error {
 	if m := tooMany.FindStringSubmatch(text); m != nil {
 		return withHint(fail(Usage, "%s takes at most %s, and %s are given: %s", cmd.CommandPath(), arguments(m[1]), m[2], given), "%s", see)
 	}
+	if form := strings.TrimSuffix(cmd.UseLine(), " [flags]"); form != cmd.CommandPath() { // it says what the arguments are
+		see = form + "; --help shows what else it takes"
+	}
 	if m := betweenTwo.FindStringSubmatch(text); m != nil {
 		return withHint(fail(Usage, "%s takes %s to %s, and %s", cmd.CommandPath(), m[1], arguments(m[2]), count(m[3], given)), "%s", see)
 	}

@@ -37,6 +37,22 @@ func (f *tryFlags) add(c *cobra.Command, w World) {
 	c.Flags().BoolVar(&f.full, "full", false, "with --try: the defaults instead of the small levels")
 	f.addWaiting(c)
 	completes(c, "try", completeEngineNames(w, realEngine))
+	completes(c, "set", completeParameters)
+}
+
+// completeParameters completes the parameters of the workload that is named, with their
+// levels; of one of the user's own nothing is known.
+func completeParameters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	if len(args) > 0 {
+		x, _ := workload.Find(args[0]) // of one that is none there are no parameters
+		for _, p := range slices.Sorted(maps.Keys(x.Parameters)) {
+			for _, level := range x.Parameters[p] {
+				out = append(out, p+"="+level)
+			}
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
 // tryRow is one environment of a try.

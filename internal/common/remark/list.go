@@ -65,6 +65,7 @@ var List = []Kind{
 	{Code: "ways-together", By: Hosts, Says: "the runs of a host reached its engines in several ways, such as a local socket and the network: their times are pooled"},
 	{Code: "hosts-uneven", By: Hosts, Says: "some hosts have more than twice as many blocks as others"},
 	{Code: "short", By: History, Says: "the history has too few runs"},
+	{Code: "apart", By: History, Says: "another history of the same study is of another machine or protocol, and in what it differs"},
 	{Code: "incomplete", By: History, Says: "a run is not done"},
 	{Code: "gap", By: History, Says: "an environment has no value in some runs, and why"},
 	{Code: "lost", By: History, Says: "the last run lacks what the one before it had"},

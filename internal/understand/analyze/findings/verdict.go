@@ -105,7 +105,7 @@ func (p *pair) decide(in stats.Interval) (open bool) {
 	case p.bounds.Contains(in.Lo, in.Hi):
 		p.Verdict, p.Reason = analyze.ClaimSupported, "the whole interval lies in "+p.Range
 	case !p.bounds.Apart(in.Lo, in.Hi):
-		p.Reason, p.open, p.crosses = "a bound of "+p.Range+" lies inside the interval", true, true
+		p.Reason, p.open, p.crosses = "part of the interval is not "+p.Range, true, true
 		return true
 	case p.Holm != nil && *p.Holm < p.alpha()/2:
 		p.Verdict, p.Reason = analyze.ClaimContradicted, "the whole interval lies outside "+p.Range

@@ -64,6 +64,7 @@ func New(runs []Past, skipped []SkippedRun, o Options) (*Histories, error) {
 	h.findChanges()
 	for i := range h.Histories {
 		h.Histories[i].remarks()
+		h.Histories[i].apart(h.Histories[:i])
 	}
 	return h, nil
 }

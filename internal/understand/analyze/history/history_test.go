@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/analyzetest"
@@ -164,6 +165,12 @@ func TestHistoryNeverPassesSilently(t *testing.T) {
 	}
 	if !remarked(h.Histories[1], "short") {
 		t.Errorf("%+v", h.Histories[1].Remarks)
+	}
+	if apart := analyze.Find(h.Histories[1].Remarks, func(m *record.Remark) bool { return m.Code == "apart" }); apart == nil || !strings.Contains(apart.Text, "machine cpus 64 against ") {
+		t.Errorf("why it stands apart is not said: %+v", h.Histories[1].Remarks)
+	}
+	if remarked(x, "apart") || remarked(h.Histories[2], "apart") {
+		t.Error("the first of its study stands apart")
 	}
 	h.Judge()
 	if h.Gate.State != compare.GateFails || !strings.Contains(strings.Join(h.Gate.Reasons, "\n"), "has lost startup of hello in podman") || len(h.Gate.Reasons) != 6 {

@@ -152,3 +152,20 @@ func (h *Histories) Judge() {
 	}
 	h.Gate = g
 }
+
+// apart says why the runs of a history do not continue the first one before it of the
+// same study: two of one name would look like one that was torn.
+func (h *History) apart(before []History) {
+	first := analyze.Find(before, func(x *History) bool { return x.Study == h.Study })
+	if first == nil {
+		return
+	}
+	var why []string
+	for _, f := range compare.Facts(first.results[0], h.results[0]) {
+		if f.Bars {
+			why = append(why, fmt.Sprintf("%s %s %s against %s", f.Where, f.Key, f.New, f.Base))
+		}
+	}
+	h.Remarks = append(h.Remarks, record.Remark{Code: "apart", Level: "info",
+		Text: fmt.Sprintf("these runs do not continue the history of run %s, with which they can't be compared: %s", first.Runs[0].Run, strings.Join(why, "; "))})
+}

@@ -136,12 +136,13 @@ func (r *replay) partsOf(c *Course, p *Piece, processes map[int][]*Thread, calle
 	}
 	name, why := t.Name(p.From), p.Why().Text
 	for _, s := range called[name] {
-		if s.Process != t.Process && s.Name(p.From) == name {
-			also(s, func(in *Interval) bool {
-				o := Piece{Thread: s.ID, Interval: in, By: c.by(in)}
-				return in.State == p.Interval.State && o.Why().Text == why
-			})
+		if s.Process == t.Process {
+			continue
 		}
+		also(s, func(in *Interval) bool {
+			o := Piece{Thread: s.ID, Interval: in, By: c.by(in)}
+			return in.State == p.Interval.State && s.Name(max(in.From, p.From)) == name && o.Why().Text == why
+		})
 	}
 	return all
 }

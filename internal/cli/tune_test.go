@@ -113,7 +113,14 @@ func newTuned(t *testing.T) *tuned {
 	if os.Geteuid() != 0 || can == 0 {
 		t.Skip("no state of this machine can be set")
 	}
-	return &tuned{&subject{t: t, dir: t.TempDir()}, settingsNow()}
+	x := &tuned{&subject{t: t, dir: t.TempDir()}, settingsNow()}
+	t.Cleanup(func() { // before the folder goes that says what was changed
+		if t.Failed() {
+			code, said := x.run("clean", "--wait")
+			t.Logf("clean: status %d, and all is as before: %v\n%s", code, x.asBefore(), said)
+		}
+	})
+	return x
 }
 
 // study is the command line of a run on a tuned machine. The levels of every second one

@@ -67,11 +67,12 @@ func TestTuneKilled(t *testing.T) {
 		}
 		return tune.State{}
 	}
-	was := now()
+	p := &subject{t: t, dir: t.TempDir()}
+	var was tune.State
+	p.inTurn(func() { was = now() })
 	if os.Geteuid() != 0 || len(was.Changes) == 0 {
 		t.Skip("the state " + state + " of this machine can't be set: " + was.Why)
 	}
-	p := &subject{t: t, dir: t.TempDir()}
 	before, err := host.Machine{}.Census(t.Context())
 	require.NoError(t, err)
 	p.out = filepath.Join(p.dir, "measured")

@@ -94,17 +94,15 @@ func init() {
 	}
 }
 
-// stand is what a guard does. It must not disturb what is measured: it has no timer, and
-// nothing to collect.
+// stand is what a guard does. It must not disturb what is measured: it has no timer, but
+// that of Go's own watcher, and nothing to collect.
 func stand(s State, by string) int {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(1)
 	_ = os.WriteFile("/proc/self/comm", []byte(guardName), 0) // for who looks: it would be called exe
 	_ = unix.SetNonblock(0, false)                            // it is so already, unless Go changes its mind
-	if _, err := os.Stdout.WriteString("here\n"); err != nil {
-		return 1
-	}
+	_, _ = os.Stdout.WriteString("here\n")                    // where nobody listens any more, the pipe has ended, too
 	for b := make([]byte, 1); ; {
 		n, err := unix.Read(0, b)
 		switch {

@@ -47,6 +47,7 @@ var List = []Kind{
 	{Code: "not-interleaved", By: Compare, Says: "the two runs share no block; says which engines or baselines were taken out of them, and with which weights. Or they were imported, and nothing was interleaved at all"},
 	{Code: "machine-moved", By: Compare, Says: "the other engines, or all baselines, were faster or slower in NEW: intervals reach as far as that may explain"},
 	{Code: "another-state", By: Compare, Says: "others had work while a run was measured, or its disks or processors were taken: intervals reach as far as that may explain"},
+	{Code: "not-calm", By: Compare, Says: "of two environments of one run: more than half of the trials of one began before the machine was calm. Others' work slows down both alike, but what one of them leaves behind slows down the other"},
 	{Code: "humps", By: Compare, Says: "values of two runs fall into two humps: on a machine that moves from block to block fewer than 95 of 100 intervals hold the truth"},
 	{Code: "between-runs", By: Compare, Says: "whether the scatter between runs of the same thing is known, and so in the intervals"},
 	{Code: "absolute", By: Compare, Says: "values of two sessions were compared directly"},

@@ -110,3 +110,15 @@ func TestGateOnBusyMachine(t *testing.T) {
 		t.Errorf("%+v", c.Gate)
 	}
 }
+
+// Inside a run others' work slows down both, so the verdict is as on a calm machine; that
+// one may have disturbed the other is said.
+func TestBusyInside(t *testing.T) {
+	for others, want := range map[float64]bool{0: false, 4: true} {
+		c, err := compare.Within(beside(t, 1, 1, others, true), "crun", "runc", compare.Options{Filter: startup})
+		require.NoError(t, err)
+		if got := slices.ContainsFunc(c.Remarks, func(r record.Remark) bool { return r.Code == "not-calm" && r.Level == "warn" }); got != want {
+			t.Errorf("%v others: %+v", others, c.Remarks)
+		}
+	}
+}

@@ -42,6 +42,9 @@ func (c *Changes) remarks() {
 		add("not-interleaved", "warn", "don't trust a small difference; measure both as environments of one study with plimsoll run", "imported numbers were measured one after the other: whatever the machine did in between looks like a difference, and no interval covers that")
 	}
 	c.stateRemark()
+	if busy := c.begunBusy(); busy > mostBusy {
+		add("not-calm", "warn", "end what else is at work, and measure again", "%.0f %% of the trials began before the machine was calm: if one of the two leaves work behind, that slows down the other, which has the next turn more often, and no interval covers it", 100*busy)
+	}
 	absolute, lost, few := 0, 0, 0
 	var by []string
 	var controls controls
@@ -78,6 +81,27 @@ func (c *Changes) remarks() {
 	}
 	c.failureRemarks()
 	c.hidden()
+}
+
+// mostBusy is the share of trials that may begin on a busy machine without a word, where
+// two environments of one run are compared. Others' work slows down both alike; only what
+// they leave behind does not, and a few such trials hardly move a median.
+const mostBusy = 0.5
+
+// begunBusy is the larger share of the trials of two environments of one run that began
+// on a machine that was not calm; of two runs the interval has what follows from it.
+func (c *Changes) begunBusy() (share float64) {
+	if c.Base.Env == "" {
+		return 0
+	}
+	for i := range c.BaseRun.Workloads {
+		for _, env := range []string{c.Base.Env, c.New.Env} {
+			if b := c.BaseRun.Workloads[i].BesideOf(env); b != nil {
+				share = max(share, b.Busy)
+			}
+		}
+	}
+	return share
 }
 
 // Truncated says what a run lacks that is said to be done: what was lost on

@@ -86,6 +86,8 @@ func TestNamesDiffer(t *testing.T) {
 		"lxc/directory/execute/network-host/seccomp-off/without-capabilities",
 		"lxc/directory/execute/network-none/seccomp-off/without-capabilities@a",
 		"lxc/directory/execute",
+		"LXC/directory:" + strings.Repeat("y", 99),
+		"LXC/directory:" + strings.Repeat("y", 100),
 	}
 	seen := map[string]string{}
 	for _, id := range ids {

@@ -24,13 +24,3 @@ func TestWords(t *testing.T) {
 		t.Errorf("%d bytes are quoted", len(got))
 	}
 }
-
-func TestName(t *testing.T) {
-	n := Name("abcd1234", "Docker/overlay2:x", strings.Repeat("y", 99), "end")
-	if len(n) > 60 || !strings.HasPrefix(n, "plimsoll-abcd1234-docker-overlay2-x") || !strings.HasSuffix(n, "end") {
-		t.Errorf("name %q", n)
-	}
-	if strings.Trim(n, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		t.Errorf("name %q has other characters", n)
-	}
-}

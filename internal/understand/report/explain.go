@@ -131,7 +131,7 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 // shorterColumn is by how much less the start would take without a step.
 var shorterColumn = document.Column{Title: "shorter,\nms", Right: true, Points: true}
 
-const shorterWords = "Shorter: so much less, at most, the start would take without the step, if all else took as long as it did and waited for the same: less than the step's own time where something beside it would have ended hardly earlier. plimsoll ablate measures what is saved."
+const shorterWords = "Shorter: so much less, at most, the start would take without the step, if all else took as long as it did and waited for the same: less than the step's own time where something beside it would have ended hardly earlier. Taking it away measures what is saved: plimsoll ablate."
 
 // startEnds say in words what a start is followed to.
 var startEnds = map[string]string{"exit": "it has ended", "ready": "its first byte has reached us", "first": "its first instruction", "stopped": "its stop has returned"}

@@ -104,7 +104,7 @@ func TestVersion2Groups(t *testing.T) {
 		}
 	}
 	out.ended("cleaned", "0")
-	for when, want := range map[string]string{"after": "", "killed": "favordynmods", "cleaned": ""} {
+	for when, want := range map[string]string{"after": "", "kept-one": "favordynmods", "killed": "", "kept-two": "favordynmods", "unguarded": "favordynmods", "cleaned": ""} {
 		if got := strings.TrimSpace(out.text("favoured-" + when)); got != want {
 			t.Errorf("%s: the mount has %q, want %q; the run that was killed said:\n%s", when, got, want, out.text("kept.err"))
 		}

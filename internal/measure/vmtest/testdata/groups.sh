@@ -28,16 +28,27 @@ in_box() {
 in_box box
 in_box mended 'mkdir -p /sys/fs/cgroup/init && for p in $(cat /sys/fs/cgroup/cgroup.procs); do echo $p > /sys/fs/cgroup/init/cgroup.procs; done;'
 
-# favordynmods goes on and off with the trials, and off when the run that had it was killed.
+# favordynmods goes on and off with the trials. When the run that had it is killed, its guard
+# puts it off, and where that is killed too, clean does.
 favoured() { grep -o favordynmods /proc/mounts >/out/favoured-$1; }
+keep() {
+	plimsoll run /kept.yaml -o /out/kept-$1 --force --progress plain >/out/kept.err 2>&1 &
+	kept=$!
+	until grep -q favordynmods /proc/mounts || ! kill -0 $kept; do sleep 0.1; done
+	favoured kept-$1
+}
 did option plimsoll run /option.yaml -o /out/option-record --force --progress plain
 favoured after
-plimsoll run /kept.yaml -o /out/kept-record --force --progress plain >/out/kept.err 2>&1 &
-kept=$!
-until grep -q favordynmods /proc/mounts || ! kill -0 $kept; do sleep 0.1; done
+keep one
 kill -9 $kept
 wait $kept
+for i in $(seq 100); do grep -q favordynmods /proc/mounts || break; sleep 0.1; done
 favoured killed
+keep two
+for p in /proc/[0-9]*; do [ "$(cat $p/comm)" != plimsoll-guard ] || kill -9 ${p#/proc/}; done
+kill -9 $kept
+wait $kept
+favoured unguarded
 did cleaned plimsoll clean --wait
 favoured cleaned
 the_end

@@ -136,7 +136,7 @@ func (m machine) freshAcross(rnd *rand.Rand, change float64, length time.Duratio
 	}
 	n := len(s.Changes)
 	blocks := func(r *Run, env int) []Block { return r.Blocks[:fitsIn(costs(r.Blocks, env, n, n+1), length)] }
-	base, err := baseOf(blocks(s.Runs[0], 0), 0, n)
+	base, err := baseOf(blocks(s.Runs[0], 0), n)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func (s *Stretch) drawAcross(k int, length time.Duration, tries int, runs []*ana
 	withEarlier := len(runs)-2 >= leastEarlier
 	all, err := each(tries, seed(k, length)+1, func(i int, rnd *rand.Rand) (o outcome, err error) {
 		p := pairs[i%len(pairs)]
-		base, err := baseOf(drawn(rnd, p.base.Blocks, costs(p.base.Blocks, 0, n, n+1), length), 0, n)
+		base, err := baseOf(drawn(rnd, p.base.Blocks, costs(p.base.Blocks, 0, n, n+1), length), n)
 		if err != nil {
 			return o, err
 		}

@@ -200,7 +200,7 @@ func (s *Stretch) across(k int, length time.Duration) (Row, error) {
 				theirs.apart += len(theirNews)
 			}
 			for _, b := range every(windows(costs(base.Blocks, 0, n, n+1), length)) {
-				res, err := baseOf(base.Blocks[b.From:b.To], 0, n)
+				res, err := baseOf(base.Blocks[b.From:b.To], n)
 				if err != nil {
 					return Row{}, err
 				}

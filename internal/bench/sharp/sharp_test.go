@@ -169,7 +169,7 @@ func BenchmarkLongRun(b *testing.B) {
 	s := machines()[0].stretch(rand.New(rand.NewPCG(7, 7)), 2, blocks, 0, 0, 0.01)
 	past := machines()[0].stretch(rand.New(rand.NewPCG(8, 8)), leastEarlier, 400, 0, 0, 0.01)
 	n := len(s.Changes)
-	base, err := baseOf(s.Runs[0].Blocks, 0, n)
+	base, err := baseOf(s.Runs[0].Blocks, n)
 	require.NoError(b, err)
 	earlier, err := past.wholeRuns()
 	require.NoError(b, err)

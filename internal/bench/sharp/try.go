@@ -110,9 +110,10 @@ func besides(env, changes int) []part {
 	return []part{{id: "a", env: env}, {id: "native", baseline: "native", env: changes}, {id: "floor", baseline: "floor", env: changes + 1}}
 }
 
-// baseOf analyses a window as the run that others are held against.
-func baseOf(blocks []Block, env, changes int) (*analyze.Result, error) {
-	return resultOf("base", blocks, besides(env, changes), nil)
+// baseOf analyses a window as the run that others are held against, of the program that
+// has no change.
+func baseOf(blocks []Block, changes int) (*analyze.Result, error) {
+	return resultOf("base", blocks, besides(0, changes), nil)
 }
 
 // asNew is a window as a run that is gated by others; what it had at a look is analysed

@@ -152,7 +152,8 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		return nil, err
 	}
 	sum, err := run.Execute(broken, o)
-	f.left = tellLeft(w, sum) || f.left
+	tellLeft(w, sum)
+	f.left = f.left || sum.Left()
 	switch {
 	case errors.Is(err, run.ErrNothing) || err == nil && sum.Trials == 0:
 		return nil, unopened(plan.Excluded)

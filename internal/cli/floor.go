@@ -161,7 +161,7 @@ func smallRun(ctx context.Context, w World, o run.Options, tell func(*analyze.Re
 	if err != nil {
 		return runError(err, o.Dir, sum != nil)
 	}
-	left := tellLeft(w, sum)
+	tellLeft(w, sum)
 	path := shortPath(sum.Dir)
 	if sum.Interrupted {
 		return withHint(fail(Interrupted, "interrupted"), "continue with: plimsoll run --resume %s", path)
@@ -175,7 +175,7 @@ func smallRun(ctx context.Context, w World, o run.Options, tell func(*analyze.Re
 		return err
 	}
 	switch {
-	case left:
+	case sum.Left():
 		return fail(Failed, notAllRemoved)
 	case sum.Without() != "":
 		return withHint(fail(SomeFailed, "%s", sum.Without()), "plimsoll report %s says which and why", path)

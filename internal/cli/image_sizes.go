@@ -285,7 +285,7 @@ func sizesStatus(sum *run.Summary) error {
 	switch {
 	case sum.Interrupted:
 		return fail(Interrupted, "interrupted")
-	case sum.Unclean != nil || len(sum.Residue) > 0:
+	case sum.Left():
 		return fail(Failed, notAllRemoved)
 	case sum.Failed+sum.Unsupported > 0:
 		return fail(SomeFailed, "%d of %d pulls failed", sum.Failed+sum.Unsupported, sum.Trials)

@@ -24,7 +24,8 @@ func TestTellLeft(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			if got := tellLeft(World{Stderr: &out}, c.sum); got != (c.want != "") || out.String() != c.want {
+			tellLeft(World{Stderr: &out}, c.sum)
+			if got := c.sum.Left(); got != (c.want != "") || out.String() != c.want {
 				t.Errorf("%t, %q; want %q", got, out.String(), c.want)
 			}
 		})

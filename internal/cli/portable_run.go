@@ -204,7 +204,7 @@ func finishPortable(w World, a *portableAsked, o *portable.Options, sum *portabl
 	case err != nil:
 		return err
 	case sum.Unclean != nil:
-		return withHint(fail(Failed, "the measurement stands, but not everything could be removed afterwards: %w", sum.Unclean), "plimsoll clean --portable tries again")
+		return withHint(fail(Failed, notAllRemoved+": %w", sum.Unclean), "plimsoll clean --portable tries again")
 	case sum.Interrupted:
 		return withHint(fail(Interrupted, "interrupted after %d of %d trials", sum.Trials, sum.Planned), "continue with: plimsoll run --portable --resume %s", path)
 	case sum.Failed > 0:

@@ -176,11 +176,10 @@ func runError(err error, dir string, begun bool) error {
 // notAllRemoved is the error where a run left something.
 const notAllRemoved = "the measurement stands, but not everything could be removed afterwards"
 
-// tellLeft names what could not be removed and what removes it, and says whether
-// there is any.
-func tellLeft(w World, sum *run.Summary) bool {
-	if sum == nil || sum.Unclean == nil && len(sum.Residue) == 0 {
-		return false
+// tellLeft names what could not be removed, if anything, and what removes it.
+func tellLeft(w World, sum *run.Summary) {
+	if !sum.Left() {
+		return
 	}
 	for _, r := range sum.Residue {
 		fmt.Fprintf(w.Stderr, "left behind: %s\n", harmless.Text(r))
@@ -191,12 +190,11 @@ func tellLeft(w World, sum *run.Summary) bool {
 		}
 	}
 	fmt.Fprintln(w.Stderr, "plimsoll clean removes what a run left behind")
-	return true
 }
 
 // finishRun prints the table, or a gate's answer, and says where the record lies.
 func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
-	left := tellLeft(w, sum)
+	tellLeft(w, sum)
 	path := shortPath(sum.Dir)
 	if sum.Interrupted && sum.Trials == 0 {
 		return withHint(fail(Interrupted, "interrupted before the first trial"), "continue with: plimsoll run --resume %s", path)
@@ -234,7 +232,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 	switch {
 	case sum.Interrupted:
 		return withHint(fail(Interrupted, "interrupted"), "continue with: plimsoll run --resume %s", path)
-	case left:
+	case sum.Left():
 		return fail(Failed, notAllRemoved)
 	case answer != nil:
 		return gateStatus(answer.Gate, g.strict) // what failed is part of its answer

@@ -93,7 +93,7 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 		return err
 	}
 	excluded := plan.Excluded
-	sum, left := &run.Summary{}, false
+	sum := &run.Summary{}
 	if len(plan.Cells) > 0 {
 		if sum, err = run.Execute(broken, o); err != nil && !errors.Is(err, run.ErrNothing) {
 			return fail(Failed, "%w", err) // the record is not kept, so there is nothing to resume
@@ -102,7 +102,7 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 			sum = &run.Summary{}
 		}
 		excluded = plan.Excluded // with what was found out while opening
-		left = tellLeft(w, sum)
+		tellLeft(w, sum)
 	}
 	rows, metrics, err := tried(o.Dir, excluded, sum.Trials > 0)
 	if err != nil {
@@ -123,7 +123,7 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 		return withHint(fail(SomeFailed, "%s", sum.Without()), "what they printed is kept under %s", o.Dir)
 	case sum.Trials == 0:
 		return fail(NothingHere, "it can't be tried here")
-	case left:
+	case sum.Left():
 		return fail(Failed, "not everything could be removed after the trial")
 	}
 	return nil

@@ -50,7 +50,7 @@ func (r *runner) end(sum *Summary) error {
 		errs = append(errs, r.writer.Update(r.rec))
 	}
 	errs = append(errs, r.writer.Close(), r.ledger.Close())
-	if sum != nil && len(sum.Residue) == 0 && sum.Unclean == nil {
+	if sum != nil && !sum.Left() {
 		errs = append(errs, r.State.Release(r.rec.ID))
 	}
 	if r.disturb != nil {

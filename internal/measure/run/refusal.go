@@ -43,6 +43,9 @@ func (s *Summary) Without() string {
 	return fmt.Sprintf("of %d trials %d are unsupported and %d failed", s.Trials, s.Unsupported, s.Failed)
 }
 
+// Left says whether something of the run could not be removed.
+func (s *Summary) Left() bool { return s != nil && (s.Unclean != nil || len(s.Residue) > 0) }
+
 // countEarlier adds the trials that have failed in the earlier parts of a run.
 func (s *Summary) countEarlier(dir string) error {
 	r, err := record.Open(dir)

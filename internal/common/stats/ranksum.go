@@ -44,8 +44,8 @@ func differencesOf(a, b []float64) (n int, at func(k int) float64) {
 		list: func(lo, hi float64, count int) []float64 { return listDifferences(a, b, lo, hi, count) }}
 	return c.n, func(k int) float64 {
 		v := c.smallest(k)
-		if v == 0 && c.first < 0 {
-			return math.Copysign(0, -1) // the smaller one of the two zeros, as by bits
+		if v == 0 {
+			return math.Copysign(0, c.first) // the smaller one of the zeros that can be, as by bits
 		}
 		return v
 	}

@@ -34,7 +34,13 @@ favoured() { grep -o favordynmods /proc/mounts >/out/favoured-$1; }
 keep() {
 	plimsoll run /kept.yaml -o /out/kept-$1 --force --progress plain >/out/kept.err 2>&1 &
 	kept=$!
-	until grep -q favordynmods /proc/mounts || ! kill -0 $kept; do sleep 0.1; done
+	# It is stopped, since the trials of others turn the option off.
+	while kill -0 $kept; do
+		sleep 0.1
+		kill -STOP $kept
+		grep -q favordynmods /proc/mounts && break
+		kill -CONT $kept
+	done
 	favoured kept-$1
 }
 did option plimsoll run /option.yaml -o /out/option-record --force --progress plain

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -51,6 +52,9 @@ type Options struct {
 	// LosesTail says why the engine itself may lose the end of much output when
 	// the machine is busy.
 	LosesTail string
+	// Races tells the engine's own words where a start of its fails because another
+	// container of its goes meanwhile: of several at once, such a one is tried again.
+	Races *regexp.Regexp
 	// Removes: the client comes back only when the container is removed, so
 	// that nobody sees the container's own end in a trial.
 	Removes bool

@@ -21,9 +21,23 @@ import (
 
 // atOnce: several goroutines run and hold containers, and each gets its own.
 func (s *suite) atOnce(t *testing.T) {
-	const runners, each, holds = 4, 2, 4
+	const runners, each, holds, tries = 4, 2, 4, 6
 	h, _ := s.env.(engine.Holder)
 	var wg sync.WaitGroup
+	var naming sync.Mutex
+	named := func(args *probe.PayloadArgs) engine.Task {
+		naming.Lock()
+		defer naming.Unlock()
+		return s.task(args)
+	}
+	// raced says whether a start failed by the engine's own race, and that it did.
+	raced := func(try int, failed string) bool {
+		is := try < tries && s.opts.Races != nil && s.opts.Races.MatchString(failed)
+		if is {
+			t.Logf("tried again, for the engine's own race: %s", failed)
+		}
+		return is
+	}
 	check := func(what string, res engine.Result, err error, word string) {
 		if err != nil || res.Failure != nil {
 			t.Errorf("%s: %v, %+v (stderr %q)", what, err, res.Failure, res.Stderr)
@@ -33,38 +47,46 @@ func (s *suite) atOnce(t *testing.T) {
 			t.Errorf("%s: %v (stdout %q)", what, err, res.Stdout)
 		}
 	}
-	for range runners {
-		var words [each]probe.PayloadArgs
-		var tasks [each]engine.Task
-		for i := range tasks {
-			tasks[i] = s.task(&words[i])
+	run := func() {
+		for try := 1; ; try++ {
+			var args probe.PayloadArgs
+			res, err := s.env.Run(t.Context(), named(&args))
+			if err == nil && res.Failure != nil && raced(try, res.Failure.Text) {
+				continue
+			}
+			check("Run", res, err, args.Word)
+			return
 		}
+	}
+	hold := func() {
+		for try := 1; ; try++ {
+			args := probe.PayloadArgs{Stay: true}
+			held, err := h.Hold(t.Context(), named(&args))
+			switch {
+			case class(err) == record.Unsupported:
+				t.Logf("not held: %v", err)
+			case err != nil && raced(try, err.Error()):
+				continue
+			case err != nil:
+				t.Errorf("Hold: %v", err)
+			default:
+				res, err := end(t, held, 10*time.Second)
+				check("End", res, err, args.Word)
+			}
+			return
+		}
+	}
+	for range runners {
 		wg.Go(func() {
-			for i, task := range tasks {
-				res, err := s.env.Run(t.Context(), task)
-				check("Run", res, err, words[i].Word)
+			for range each {
+				run()
 			}
 		})
 	}
-	for range holds {
-		args := probe.PayloadArgs{Stay: true}
-		task := s.task(&args)
-		if h == nil {
-			continue
+	if h != nil {
+		for range holds {
+			wg.Go(hold)
 		}
-		wg.Go(func() {
-			held, err := h.Hold(t.Context(), task)
-			if class(err) == record.Unsupported {
-				t.Logf("not held: %v", err)
-				return
-			}
-			if err != nil {
-				t.Errorf("Hold: %v", err)
-				return
-			}
-			res, err := end(t, held, 10*time.Second)
-			check("End", res, err, args.Word)
-		})
 	}
 	wg.Wait()
 }

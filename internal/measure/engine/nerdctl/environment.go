@@ -112,7 +112,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, c *client, name, 
 		if err != nil {
 			return nil, err
 		}
-		if _, err = c.output(ctx, "--snapshotter", storage, "load", "--input", path); err != nil {
+		if _, err = c.output(ctx, "load", "--snapshotter="+storage, "--input", path); err != nil {
 			return nil, errors.Join(wrong(err), leave(context.WithoutCancel(ctx)))
 		}
 		return leave, nil
@@ -123,7 +123,7 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, c *client, name, 
 // args are the options and the command of `nerdctl run`. Swap is taken away
 // with the memory.
 func (env *environment) args(task engine.Task, more ...string) []string {
-	args := append([]string{"--snapshotter", env.storage, "run"}, more...)
+	args := append([]string{"run", "--snapshotter=" + env.storage}, more...)
 	args = append(args, "--name", task.Name, "--label", engine.Label+"="+env.Kit.RunID, "--pull=never",
 		"--network="+adapter.NetworkOf(task, env.network), "--runtime="+env.binary)
 	args = append(args, mountArgs(task)...)

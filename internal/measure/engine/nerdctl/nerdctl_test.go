@@ -1,11 +1,16 @@
 package nerdctl
 
 import (
+	"regexp"
 	"testing"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/enginetest"
 )
+
+// anothersEnd is what nerdctl fails with before it creates: it asks for the labels of all
+// containers there were a moment ago, for --volumes-from, and one of them has gone.
+var anothersEnd = regexp.MustCompile(`^nerdctl run: status 1: container "[0-9a-f]{64}" in namespace "plimsoll-nerdctl-[0-9a-f]+": not found$`)
 
 func TestConformance(t *testing.T) {
 	own := []string{"mnt", "pid", "ipc", "uts"}
@@ -22,6 +27,7 @@ func TestConformance(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.opts.Removes, c.opts.LosesTail = true, "nerdctl run ends with the container, whether or not it has copied all output"
+			c.opts.Races = anothersEnd
 			enginetest.Conformance(t, New(), c.levels, c.opts)
 		})
 	}

@@ -28,6 +28,9 @@ type Mechanism struct {
 	// of the factor With. A setting of a daemon is told by two daemons of ours, and has no
 	// place among what is taken away from the user's.
 	Beside string
+	// ByName: it is taken away only where its name asks for it, since its user could
+	// lose something by it.
+	ByName bool
 }
 
 // The mechanisms that the factor Without leaves out.
@@ -51,6 +54,7 @@ const (
 	PacketFilter    = "packet-filter"
 	UserlandProxy   = "userland-proxy"
 	GroupMaking     = "group-making"
+	Durability      = "durability"
 )
 
 // The mechanisms that the factor With adds, beside namespaces and user mappings.
@@ -92,6 +96,7 @@ var whatItIs = map[string][2]string{
 	HostMounts:      {"mounts of the host's /tmp, home and other directories", "the container then has its image's alone"},
 	AppArmor:        {"an AppArmor profile", "the container is then held by no rules of AppArmor's"},
 	SELinux:         {"an SELinux label", "the container is then held by no rules of SELinux's"},
+	Durability:      {"waiting until what the engine writes down is on the disk (fsync)", "a power cut may then lose what the engine has written down, and what the container has"},
 	PasswdFiles:     {"/etc/passwd and /etc/group, made and mounted for each container", "the user then has no name inside"},
 }
 
@@ -119,6 +124,7 @@ var whatIsAdded = map[string][2]string{
 	OwnDaemon:       {"a private daemon of Plimsoll's instead of yours", "settings of the daemon can then be tried"},
 	PacketFilter:    {"rules of the packet filter for each container", "containers are then reached through published ports and reach others by the host's address"},
 	UserlandProxy:   {"a proxy process for each published port", "the port is then reached from the host itself where the packet filter can't forward"},
+	Durability:      {"waiting until what the engine writes down is on the disk (fsync)", "a power cut then loses nothing of it"},
 	Contained:       {"a minimal /dev, /tmp and home of its own", "the container then shares less of the host's"},
 }
 
@@ -144,6 +150,13 @@ func LeftOut(names ...string) []Mechanism {
 		out = append(out, Mechanism{Name: n, Factor: Without, From: DefaultLevel, To: n, Title: whatItIs[n][0], Price: whatItIs[n][1]})
 	}
 	return out
+}
+
+// AskedFor is one of them that only its name asks for.
+func AskedFor(name string) Mechanism {
+	m := LeftOut(name)[0]
+	m.ByName = true
+	return m
 }
 
 // Added are mechanisms that the factor With adds.

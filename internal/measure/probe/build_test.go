@@ -71,7 +71,7 @@ func TestSanitized(t *testing.T) {
 	}
 	dir := build(t, runtime.GOARCH, "-fsanitize=undefined -fsanitize-trap=all")
 	require.Reachable(t, dir)
-	cmd := exec.Command(os.Args[0], "-test.run=Launcher|Environment|User|Start|Output|Ready|Grace|Limit|Strays|Container|Calibrate|Cancel|Floor|Native|Payload|Report|Init|Delay|Cgroup|Task|BenchOf|BenchFails")
+	cmd := exec.Command(os.Args[0], "-test.run=Launcher|Environment|User|Start|Output|Ready|Grace|Limit|Strays|Container|Calibrate|Cancel|Floor|Native|Payload|Report|Init|Delay|Cgroup|Task|Unsynced|BenchOf|BenchFails")
 	cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_PROBE="+dir+"/probe-"+runtime.GOARCH)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("with traps on undefined behaviour: %v\n%s", err, out)
@@ -148,7 +148,7 @@ func sampleJobs() []Job {
 		{Commands: []Command{{Argv: []string{"/a", "b"}, Env: []string{"A=b"}}}},
 		{Limit: 5e9, Cleanup: 1e9, OutputLimit: 100, Commands: []Command{
 			{Argv: []string{"/a"}, SetUser: true, UID: 1, GID: 2, Groups: []int{3, 4}, Rlimits: []Rlimit{{7, 1, 2}},
-				Cgroups: []string{"/c"}, Stdin: StdinPipe, Calibrate: 3, PidFile: "/p", Dir: "/d", Background: true},
+				Cgroups: []string{"/c"}, Stdin: StdinPipe, Calibrate: 3, PidFile: "/p", Dir: "/d", Background: true, Unsynced: true},
 			{Argv: []string{"/b"}, Floor: &Floor{"/l", "/u", "/w", "/m", true, true}},
 			{Await: AwaitGrace, Grace: 1e9, Signal: 9, Always: true, Mute: true},
 		}},

@@ -41,6 +41,7 @@ const (
 	flagFloorUser
 	flagFloorNet
 	flagMute
+	flagUnsynced
 )
 
 const flagHeld = 1 // of a job
@@ -153,7 +154,7 @@ func check(c *Command) error {
 		return errors.New("it is both a process and a signal")
 	case c.Signal < 0 || c.Signal > 64:
 		return fmt.Errorf("there is no signal %d", c.Signal)
-	case len(c.Argv) == 0 && (c.Floor != nil || c.PidFile != "" || c.Calibrate != 0):
+	case len(c.Argv) == 0 && (c.Floor != nil || c.PidFile != "" || c.Calibrate != 0 || c.Unsynced):
 		return errors.New("it has options of a process but no argument list")
 	case c.Await < AwaitPrevious || c.Await > AwaitGrace:
 		return fmt.Errorf("unknown condition %d", c.Await)
@@ -212,6 +213,7 @@ func appendCommand(b []byte, c *Command) []byte {
 	set(c.Always, flagAlways)
 	set(c.Stdin == StdinPipe, flagStdinPipe)
 	set(c.Mute, flagMute)
+	set(c.Unsynced, flagUnsynced)
 	if c.Floor != nil {
 		floor = *c.Floor
 		flags |= flagFloor

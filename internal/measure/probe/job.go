@@ -73,6 +73,9 @@ type Command struct {
 	// Mute: this command's stdout is not the payload's (docker create prints
 	// an id), so its bytes do not make Ready.
 	Mute bool
+	// Unsynced: the process, and all that it starts, wait for no disk: a filter of system
+	// calls answers fsync and its kin with success at once. The launcher must be root's.
+	Unsynced bool
 	// Grace belongs to AwaitGrace.
 	Grace time.Duration
 	// Calibrate, when not 0, is the number of rounds of the clock exchange

@@ -19,6 +19,7 @@ type Mechanism struct {
 	Adds             bool
 	Foreground       bool
 	Beside           string `json:",omitempty"`
+	ByName           bool   `json:",omitempty"`
 }
 
 // AllMechanisms stands in a study for all that can be taken away from an engine,
@@ -259,14 +260,26 @@ func (a *ablator) add(x *ablated, engine string, base levelSet, m *Mechanism) bo
 	return step.Missing == "" && maps.Equal(from, base)
 }
 
-// unasked names the settings of the daemon that are not taken away with the others; what
-// other settings add is asked for like all additions.
+// unasked names what is not taken away with the others: settings of the daemon, and what
+// only its name asks for. What other settings add is asked for like all additions.
 func unasked(e *Entry, info *EngineInfo) (steps []record.AblationStep) {
+	if !slices.Contains(e.Ablate, AllMechanisms) {
+		return nil
+	}
 	for i := range info.Mechanisms {
-		if m := &info.Mechanisms[i]; m.Beside != "" && m.Factor == withoutFactor && slices.Contains(e.Ablate, AllMechanisms) && !e.ablates(m) {
-			steps = append(steps, record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price,
-				Missing: "a setting of the daemon, for all its containers: --mechanism " + m.Name + " asks two private ones"})
+		m := &info.Mechanisms[i]
+		step := record.AblationStep{Mechanism: m.Name, Title: m.Title, Price: m.Price}
+		switch {
+		case e.ablates(m):
+			continue
+		case m.ByName:
+			step.Missing = "only --mechanism " + m.Name + " asks for it: " + m.Price
+		case m.Beside != "" && m.Factor == withoutFactor:
+			step.Missing = "a setting of the daemon, for all its containers: --mechanism " + m.Name + " asks two private ones"
+		default:
+			continue
 		}
+		steps = append(steps, step)
 	}
 	return steps
 }
@@ -277,7 +290,7 @@ func (e *Entry) ablates(m *Mechanism) bool {
 	if m.Adds {
 		all = AllAdditions
 	}
-	return slices.Contains(e.Ablate, all) || slices.Contains(e.Ablate, m.Name)
+	return slices.Contains(e.Ablate, m.Name) || slices.Contains(e.Ablate, all) && !m.ByName
 }
 
 // alone finds two environments that differ in a mechanism and in nothing else:

@@ -287,3 +287,26 @@ func TestAblationBeside(t *testing.T) {
 		t.Errorf("asked for: %+v, added %+v", a.Steps, a.Added)
 	}
 }
+
+// TestAblationByName: what puts its user's own at risk is taken away in the chain, if its
+// name asks for it, and else only named.
+func TestAblationByName(t *testing.T) {
+	c := taken()
+	e := c.engine("docker")
+	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "sync", Factor: "without", From: DefaultLevel, To: "sync", Price: "all may be lost", ByName: true})
+	e.Levels["without"] = append(e.Levels["without"], "sync")
+	for ablate, want := range map[string]record.AblationStep{
+		"all, additions": {Mechanism: "sync", Price: "all may be lost", Missing: "only --mechanism sync asks for it: all may be lost"},
+		"sync":           {Mechanism: "sync", Price: "all may be lost", With: "docker/runc/cli", Without: "docker/runc/cli/without-sync", After: "docker/runc/cli/without-sync"},
+		"network":        {},
+	} {
+		_, a := ablationIn(t, c, "  - {engine: docker, ablate: ["+ablate+"]}\n", nil)
+		var got record.AblationStep
+		if i := slices.IndexFunc(a.Steps, func(s record.AblationStep) bool { return s.Mechanism == "sync" }); i >= 0 {
+			got = a.Steps[i]
+		}
+		if got != want {
+			t.Errorf("%s: %+v", ablate, got)
+		}
+	}
+}

@@ -108,6 +108,10 @@ func stillThere(mechanism string, spec engine.Spec, inside map[string]string) st
 		if n := inside["mounts.proc"]; n != "" && n != "0" {
 			return fmt.Sprintf("the payload saw %s paths below /proc that are hidden or read-only", n)
 		}
+	case engine.Durability:
+		if got := inside["fsync"]; got != "0" {
+			return "the payload's fsync of no file came to " + got + ": its engine is not under the filter that answers it"
+		}
 	case engine.NameFiles:
 		// The host's name is a file too, and stays.
 		if n, err := strconv.Atoi(inside["mounts.etc"]); err == nil && n > 1 {

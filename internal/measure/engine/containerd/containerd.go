@@ -34,22 +34,38 @@ var mechanisms = append([]engine.Mechanism{
 }, slices.Concat(engine.LeftOut(engine.MaskedPaths, engine.SmallMounts, engine.Capabilities, engine.Keyring, engine.PivotRoot,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Runtime, "runc", "crun")},
-	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile), engine.Layered(), engine.Filled(),
+	engine.Added(engine.NoNewPrivileges, engine.Rlimits, engine.OOMScore, engine.SomeLimits, engine.Volatile, engine.OwnDaemon), engine.Layered(), engine.Filled(),
 	[]engine.Mechanism{engine.Copied("overlayfs", "native"),
-		engine.Snapshots("overlayfs"), engine.OtherRuntime("runc", "youki"), engine.BySystemd()})...)
+		engine.Snapshots("overlayfs"), engine.OtherRuntime("runc", "youki"), engine.BySystemd(),
+		engine.OfDaemon(engine.Durability)})...)
+
+// byOption are levels that a client asks the daemon for; the others are a private daemon's.
+func byOption(levels []string) []string {
+	return slices.DeleteFunc(levels[1:], func(l string) bool { return l == engine.OwnDaemon || l == engine.Durability })
+}
 
 // byCLIAll: ctr has no options for what a client of the API can say.
 var byCLIAll = engine.Rule{
-	When:    map[string][]string{engine.Client: {byCLI}, engine.Without: engine.WithoutLevels(mechanisms)[1:]},
+	When:    map[string][]string{engine.Client: {byCLI}, engine.Without: byOption(engine.WithoutLevels(mechanisms))},
 	Because: "ctr run has no option that leaves it out.",
 	Source:  "https://github.com/containerd/containerd/tree/main/cmd/ctr",
 }
 
 var byCLINothing = engine.Rule{
-	When:    map[string][]string{engine.Client: {byCLI}, engine.With: engine.WithLevels(mechanisms)[1:]},
+	When:    map[string][]string{engine.Client: {byCLI}, engine.With: byOption(engine.WithLevels(mechanisms))},
 	Because: "The adapter asks for it by the API alone.",
 	Source:  "https://github.com/containerd/containerd/tree/main/cmd/ctr",
 }
+
+var ownNetwork = [2]engine.Rule{{
+	When:    map[string][]string{engine.Network: {"host"}, engine.With: {engine.OwnDaemon}},
+	Because: "A private daemon lives in a network namespace of its own, so its containers can't have the host's network.",
+	Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
+}, {
+	When:    map[string][]string{engine.Network: {"host"}, engine.Without: {engine.Durability}},
+	Because: "Only a private daemon is put under the filter, and its containers can't have the host's network.",
+	Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
+}}
 
 // Engine is containerd. Its zero value is not usable; see New.
 type Engine struct {
@@ -70,7 +86,7 @@ func (*Engine) Info() engine.Info {
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
-		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, onlyOverlay),
+		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, ownNetwork[0], ownNetwork[1], onlyOverlay),
 		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

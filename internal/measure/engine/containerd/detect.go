@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
@@ -67,6 +68,11 @@ func (e *Engine) levels(det *engine.Detection, kit *engine.Kit, plugins plugins)
 func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, fix string) {
 	switch factor {
 	case engine.Without, engine.With:
+		if p := engine.Parts(factor, level); slices.Contains(p, engine.OwnDaemon) || slices.Contains(p, engine.Durability) {
+			if err := canStart(kit, defaultStorage); err != nil {
+				return engine.Reason(err)
+			}
+		}
 		return adapter.NotHere(factor, level), ""
 	case engine.Runtime:
 		_, err := chooseRuntime(kit, level)

@@ -116,7 +116,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 }
 
 // connect takes the user's daemon, or a private one where that lacks the
-// snapshotter.
+// snapshotter, or where one is asked for.
 func (e *Engine) connect(ctx context.Context, env *environment) error {
 	kit, storage := env.kit, storage(env.spec)
 	set, path, err := private.Set(kit, daemonProgram, shimProgram)
@@ -126,7 +126,8 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 	whose := private.UserFact
 	var d *daemon
 	var version string
-	lacks := set != "" // the user's daemon is none of builds
+	unsynced := env.spec.Omits(engine.Durability)
+	lacks := set != "" || unsynced || env.spec.Adds(engine.OwnDaemon) // the user's daemon is none of builds
 	if !lacks {
 		if d, version, err = connect(ctx, kit); err != nil {
 			return err
@@ -149,8 +150,8 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 		if err := private.HostNetwork(env.spec); err != nil {
 			return err
 		}
-		own, release, err := e.own.Get(ctx, kit.RunID+" "+storage+" "+set, func(ctx context.Context) (*ownDaemon, func(context.Context) error, error) {
-			return start(ctx, kit, storage, set, path)
+		own, release, err := e.own.Get(ctx, fmt.Sprint(kit.RunID, " ", storage, " ", set, " ", unsynced), func(ctx context.Context) (*ownDaemon, func(context.Context) error, error) {
+			return start(ctx, kit, storage, set, path, unsynced)
 		})
 		if err != nil {
 			return err
@@ -161,6 +162,9 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 		}
 		d.state, d.own, d.given, whose = own.state, own.Daemon, own.given, private.Fact
 		env.AddFacts(own.given.Facts(ctrd.ConfiguredBy, given.ByProcess))
+		if unsynced {
+			env.AddFacts(map[string]string{"fsync": private.UnsyncedFact})
+		}
 	}
 	env.d = d
 	env.release = append(env.release, func(context.Context) error { return d.Close() })

@@ -10,7 +10,7 @@ import (
 func TestMechanisms(t *testing.T) {
 	for _, runtime := range []string{"runc", "crun"} {
 		t.Run(runtime, func(t *testing.T) {
-			enginetest.Mechanisms(t, New(), map[string]string{engine.Runtime: runtime, engine.Network: "none"})
+			enginetest.Mechanisms(t, New(), map[string]string{engine.Runtime: runtime, engine.Network: "none"}, engine.OwnDaemon)
 		})
 	}
 }

@@ -56,16 +56,19 @@ type ownDaemon struct {
 // start starts a daemon with a snapshotter. The metadata, whose database is
 // synchronised at every change, lies beside the run's other files whatever the
 // snapshotter; only the snapshots lie on the file system made for them.
-func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []string) (*ownDaemon, func(context.Context) error, error) {
+func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []string, unsynced bool) (*ownDaemon, func(context.Context) error, error) {
 	name := "ctrd-" + snapshotter
 	if set != "" { // short, since the name is part of a socket's path
 		name = fmt.Sprintf("ctrd-%.6s-%c", set, snapshotter[0])
+	}
+	if unsynced {
+		name += "-ns"
 	}
 	with, err := ctrd.Configured(kit)
 	if err != nil {
 		return nil, nil, err
 	}
-	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables), Hide: []string{"/run/containerd"}}
+	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables), Hide: []string{"/run/containerd"}, Unsynced: unsynced}
 	fsPath := ""
 	var fs *private.FileSystem
 	if kind := needs[snapshotter]; kind != "" {

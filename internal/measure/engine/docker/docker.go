@@ -42,7 +42,8 @@ var mechanisms = append([]engine.Mechanism{
 		engine.OOMScore, engine.SomeLimits, engine.HealthCheck, engine.PublishedPort, engine.OwnDaemon), engine.Layered(), engine.Filled(),
 	[]engine.Mechanism{engine.OtherRuntime("runc", "youki"), engine.InOwnDaemon(engine.BySystemd()), engine.InOwnDaemon(engine.Snapshots("overlay2")),
 		engine.InOwnDaemon(engine.Copied("overlay2", "vfs"))},
-	[]engine.Mechanism{engine.OfDaemon(engine.PacketFilter), engine.OfDaemon(engine.UserlandProxy, engine.PublishedPort)})...)
+	[]engine.Mechanism{engine.OfDaemon(engine.PacketFilter), engine.OfDaemon(engine.UserlandProxy, engine.PublishedPort),
+		engine.OfDaemon(engine.Durability)})...)
 
 // Engine is the Docker Engine, or another one with its API. Its zero value is
 // not usable; see New and Balena.

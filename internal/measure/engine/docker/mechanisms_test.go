@@ -12,7 +12,7 @@ func TestMechanisms(t *testing.T) {
 	for client, but := range map[string][]string{"cli": {}, "api": {engine.Terminal}} {
 		t.Run(client, func(t *testing.T) {
 			enginetest.Mechanisms(t, New(), map[string]string{engine.Client: client, engine.Network: "host", engine.Seccomp: "off"},
-				append(but, engine.PublishedPort, engine.OwnDaemon, engine.PacketFilter, engine.UserlandProxy)...)
+				append(but, engine.PublishedPort, engine.OwnDaemon, engine.PacketFilter, engine.UserlandProxy, engine.Durability)...)
 		})
 	}
 }

@@ -33,6 +33,10 @@ func (f flavour) rules() []engine.Rule {
 		Because: "A private daemon lives in a network namespace of its own, so its containers can't have the host's network.",
 		Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
 	}, engine.Rule{
+		When:    map[string][]string{engine.Network: {"host"}, engine.Without: {engine.Durability}},
+		Because: "Only a private daemon is put under the filter, and its containers can't have the host's network.",
+		Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
+	}, engine.Rule{
 		When:    map[string][]string{engine.Client: {byAPI}, engine.With: {engine.Terminal}},
 		Because: "The adapter reads a terminal's output by the command line alone.",
 		Source:  "https://docs.docker.com/reference/cli/docker/container/run/",

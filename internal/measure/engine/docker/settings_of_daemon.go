@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/measure/engine/private"
 )
 
-// switchedOff are the mechanisms that a daemon's configuration switches off for all of its
-// containers, which only a private daemon is told.
+// switchedOff are the mechanisms that a daemon's configuration, or a filter around it,
+// switches off for all of its containers, which only a private daemon is told.
 type switchedOff []string
 
 // daemonKeys are the keys of daemon.json that do so, and how short names of daemons tell
@@ -23,10 +23,11 @@ var daemonKeys = map[string]struct {
 }{
 	engine.PacketFilter:  {[]string{"iptables", "ip-masq"}, "-nf"},
 	engine.UserlandProxy: {[]string{"userland-proxy"}, "-np"},
+	engine.Durability:    {nil, "-ns"},
 }
 
 func switchedOffBy(spec engine.Spec) (off switchedOff) {
-	for _, m := range []string{engine.PacketFilter, engine.UserlandProxy} {
+	for _, m := range []string{engine.PacketFilter, engine.UserlandProxy, engine.Durability} {
 		if spec.Omits(m) {
 			off = append(off, m)
 		}
@@ -54,10 +55,17 @@ func (s switchedOff) short() (name string) {
 	return name
 }
 
+// unsynced says that the daemon is to be under the filter that answers fsync.
+func (s switchedOff) unsynced() bool { return slices.Contains(s, engine.Durability) }
+
 // facts are what is in effect: dockerd refuses what it doesn't know.
 func (s switchedOff) facts() map[string]string {
 	f := map[string]string{}
 	for _, m := range s {
+		if m == engine.Durability {
+			f["fsync"] = private.UnsyncedFact
+			continue
+		}
 		f[m] = "off (" + strings.Join(daemonKeys[m].keys, ", ") + ": false)"
 	}
 	return f
@@ -67,7 +75,7 @@ func (s switchedOff) facts() map[string]string {
 // any other.
 func (e *Engine) ownMechanism(kit *engine.Kit, info *system.Info, level string) *engine.Error {
 	parts := strings.Split(level, engine.And)
-	if !slices.Contains(parts, engine.OwnDaemon) && !slices.ContainsFunc(parts, func(p string) bool { return daemonKeys[p].keys != nil }) {
+	if !slices.Contains(parts, engine.OwnDaemon) && !slices.ContainsFunc(parts, func(p string) bool { return daemonKeys[p].short != "" }) {
 		return nil
 	}
 	if rootless(info) == "yes" {

@@ -61,6 +61,37 @@ func TestSettingsOfDaemon(t *testing.T) {
 	}
 }
 
+// TestDurability: of two private daemons one waits for the disk, the other does not, and
+// what its containers come to says so.
+func TestDurability(t *testing.T) {
+	kit := enginetest.Kit(t)
+	e := New()
+	d := e.Detect(t.Context(), kit)
+	i := slices.IndexFunc(d.Levels[engine.Without], func(l engine.Level) bool { return l.Name == engine.Durability })
+	if i < 0 || !d.Levels[engine.Without][i].Usable {
+		t.Skipf("no private daemon can be had here: %s %+v", d.Reason, d.Levels[engine.Without])
+	}
+	for _, without := range []string{engine.DefaultLevel, engine.Durability} {
+		env, err := e.Open(t.Context(), kit, engine.Spec{ID: "durability", Levels: map[string]string{engine.With: engine.OwnDaemon, engine.Seccomp: "off", engine.Without: without}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, env.Close(t.Context())) })
+		args := probe.PayloadArgs{Report: true}
+		task := newTask(&args)
+		res, err := env.Run(t.Context(), task)
+		require.NoError(t, err)
+		p, err := probe.ParsePayload(res.Stdout, args.Word)
+		require.NoError(t, err)
+		pids, err := env.(engine.Resident).Residents()
+		require.NoError(t, err)
+		daemon, err := proc.Here.Status(strconv.Itoa(pids["dockerd"]))
+		require.NoError(t, err)
+		gone := without == engine.Durability
+		if (p.Report["fsync"] == "0") != gone || (daemon["Seccomp"] == "2") != gone || (env.Facts()["fsync"] != "") != gone {
+			t.Errorf("without %s: fsync came to %s, the daemon's mode is %s, facts %v", without, p.Report["fsync"], daemon["Seccomp"], env.Facts())
+		}
+	}
+}
+
 // filterOf are the rules of the packet filter where a process is.
 func filterOf(t *testing.T, pid int) string {
 	t.Helper()

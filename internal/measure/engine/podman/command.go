@@ -31,6 +31,8 @@ type program struct {
 	store  store
 	// told: it has options that the user's own podman has not.
 	told bool
+	// unsynced: the commands of the trials wait for no disk.
+	unsynced bool
 	// ownFrom is where in global the options of a store of ours begin.
 	ownFrom int
 	given   *given.Configuration // by a build
@@ -95,7 +97,7 @@ func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
 
 // command is podman for the launcher.
 func (p *program) command(args ...string) probe.Command {
-	c := probe.Command{Argv: p.argv(args), Env: p.env, Dir: "/"}
+	c := probe.Command{Argv: p.argv(args), Env: p.env, Dir: "/", Unsynced: p.unsynced}
 	if p.as != nil {
 		c.SetUser, c.UID, c.GID, c.Groups = true, p.as.UID, p.as.GID, p.as.Groups
 	}

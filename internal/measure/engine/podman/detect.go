@@ -69,6 +69,9 @@ func possible(kit *engine.Kit, factor, level string) *engine.Error {
 	}
 	switch factor {
 	case engine.Without, engine.With:
+		if slices.Contains(engine.Parts(factor, level), engine.Durability) && !kit.Root {
+			return needsRoot()
+		}
 		if why := adapter.NotHere(factor, level); why != "" {
 			return &engine.Error{Class: record.Unavailable, Text: why}
 		}

@@ -57,6 +57,9 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	if werr != nil {
 		return nil, werr
 	}
+	if werr := p.unsync(spec); werr != nil {
+		return nil, werr
+	}
 	env := &environment{p: p, bySteps: clientLevel(spec) == bySteps, byAPI: clientLevel(spec) == byAPI}
 	env.api = apirun.NewBase(env, kit.Ledger)
 	return adapter.Opened(ctx, env, e.open(ctx, kit, spec, env))
@@ -101,6 +104,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	if err != nil {
 		return err
 	}
+	if p.unsynced {
+		env.release = append(env.release, func(context.Context) error { return writeOut(info.Store.GraphRoot) })
+	}
 	if err := p.optioned(info); err != nil {
 		return err
 	}
@@ -126,6 +132,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	}
 	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": driverFor(spec.Extra()),
 		engine.HeldFact: engine.HeldByEngine})
+	if p.unsynced {
+		env.AddFacts(map[string]string{"fsync": "answered at once, by a filter around podman and all that it starts"})
+	}
 	env.AddFacts(p.given.Facts(p.configuredBy(), variablesBy))
 	env.AddFacts(map[string]string{"default-runtime": usual.Host.OCIRuntime.Name})
 	return env.prove(ctx, kit, spec, info)

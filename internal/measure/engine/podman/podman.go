@@ -41,7 +41,7 @@ var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Seccomp, engine.DefaultLevel, "off"),
 }, slices.Concat(engine.LeftOut(engine.AppArmor, engine.SELinux, engine.NameFiles, engine.MaskedPaths, engine.Capabilities,
 	engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
-	[]engine.Mechanism{engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
+	[]engine.Mechanism{engine.AskedFor(engine.Durability), engine.Exchanged(engine.Network, "none", "host"), engine.Exchanged(engine.Client, byRun, byAPI),
 		engine.Exchanged(engine.Runtime, "runc", "crun")}, engine.LeftOut(engine.OwnCgroup),
 	engine.Added(engine.Init, engine.LogFile, engine.Journal, engine.Terminal, engine.NoNewPrivileges, engine.Rlimits,
 		engine.OOMScore, engine.SomeLimits, engine.PublishedPort, engine.Volatile), engine.Layered(), engine.Filled(),

@@ -21,6 +21,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
@@ -104,6 +105,9 @@ func (p *program) serve(ctx context.Context, kit *engine.Kit, id string) (*servi
 		return nil, err
 	}
 	argv := p.argv([]string{"system", "service", "--time=0", "unix://" + s.socket()})
+	if p.unsynced {
+		argv = probe.Unsynced(kit.ProbePath, argv)
+	}
 	s.cmd = exec.Command(argv[0], argv[1:]...)
 	s.cmd.Env, s.cmd.Dir = p.env, "/"
 	s.cmd.Stdout, s.cmd.Stderr = s.said, s.said

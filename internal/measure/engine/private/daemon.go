@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/thread"
+	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
@@ -45,6 +46,9 @@ type Options struct {
 	// FileSystems are mount points of loop file systems that the daemon needs;
 	// it sees no other of ours. Only with namespaces of ours.
 	FileSystems []string
+	// Unsynced puts the daemon, and all that it starts, under the filter of
+	// probe.Command.Unsynced. Only root's daemon can be.
+	Unsynced bool
 	// Cgroups are names of cgroups at the top of any hierarchy that the daemon
 	// makes; they are removed when it has ended.
 	Cgroups []string
@@ -55,6 +59,9 @@ type Options struct {
 	// SIGKILL; 0 means 15 s.
 	Limit, Grace time.Duration
 }
+
+// UnsyncedFact is the fact fsync of a daemon that is Unsynced.
+const UnsyncedFact = "answered at once, by a filter around the daemon and all that it starts"
 
 // Daemon is a daemon of ours.
 type Daemon struct {
@@ -127,6 +134,9 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 		if argv, err = d.opts.Configure(d.Dir); err != nil {
 			return err
 		}
+	}
+	if d.opts.Unsynced {
+		argv = probe.Unsynced(d.kit.ProbePath, argv)
 	}
 	hidden, err := d.hide()
 	if err != nil {

@@ -36,7 +36,8 @@ enum { /* command flags */
 	CMD_FLOOR = 16,
 	CMD_FLOOR_USER = 32,
 	CMD_FLOOR_NET = 64,
-	CMD_MUTE = 128
+	CMD_MUTE = 128,
+	CMD_UNSYNCED = 256
 };
 
 enum { AWAIT_PREVIOUS, AWAIT_READY, AWAIT_CONTAINER_EXIT, AWAIT_GRACE, AWAIT_END };
@@ -145,6 +146,10 @@ long spawn(const struct command *cmd, struct course *c, const int fds[3], int la
  * b->where. */
 long floor_enter(const struct command *cmd, struct birth *b, u32 uid, u32 gid);
 unsigned long floor_flags(const struct command *cmd);
+
+/* unsync has the calling process, and all that it will start, wait for no disk:
+ * 0, or -errno with *what it failed at. */
+long unsync(const char **what);
 
 /* run_job carries a job out; 0, or a negative number where the launcher must
  * end (the other side has gone: everything is killed). */

@@ -95,7 +95,7 @@ static void status(struct out *o) {
 	} fields[] = {
 		{"CapInh:", "cap.inh"}, {"CapPrm:", "cap.prm"}, {"CapEff:", "cap.eff"},
 		{"CapBnd:", "cap.bnd"}, {"CapAmb:", "cap.amb"}, {"Seccomp:", "seccomp"},
-		{"NoNewPrivs:", "no_new_privs"},
+		{"NoNewPrivs:", "no_new_privs"}, {"Seccomp_filters:", "seccomp.filters"},
 	};
 	if (lines_open(&file, "/proc/self/status") < 0)
 		return;
@@ -179,6 +179,7 @@ void report(struct out *o) {
 	report_num(o, "gid", sys_getgid());
 	report_num(o, "euid", sys_geteuid());
 	report_num(o, "egid", sys_getegid());
+	report_num(o, "fsync", sys_fsync(-1)); /* of no file: 0 where nothing is ever synced */
 	machine(o);
 	limit(o, "rlimit.nofile", PROBE_RLIMIT_NOFILE);
 	limit(o, "rlimit.nproc", PROBE_RLIMIT_NPROC);

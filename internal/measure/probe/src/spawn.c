@@ -66,6 +66,10 @@ static int child(void *p) {
 	}
 	if (*c->dir)
 		TRY("chdir", sys_chdir(c->dir));
+	if (c->flags & CMD_UNSYNCED) { /* the user to come may not be allowed to */
+		const char *what = "";
+		TRY(what, unsync(&what));
+	}
 	if (c->flags & CMD_SET_USER) {
 		TRY("setgroups", sys_setgroups(c->ngroups, c->groups));
 		TRY("setresgid", sys_setresgid(c->gid, c->gid, c->gid));

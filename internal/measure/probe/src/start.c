@@ -25,10 +25,12 @@ __attribute__((noreturn, used)) void probe_start(usize *sp) {
 		verb_floor(argv + 2, env);
 	if (text_eq(verb, "delay"))
 		verb_delay(start, argv + 2, env);
+	if (text_eq(verb, "unsynced"))
+		verb_unsynced(argv + 2, env);
 	if (argc > 0)
 		delay_beside(start, argv[0], argv, env);
 	complain(STATUS_USAGE,
 		 "what shall I do? payload WORD | task WORD STEP... | bench NAME | init | launch | floor LOWER UPPER WORK MERGED -- PROGRAM | "
-		 "delay [--only ARG] NS -- PROGRAM",
+		 "delay [--only ARG] NS -- PROGRAM | unsynced -- PROGRAM",
 		 0);
 }

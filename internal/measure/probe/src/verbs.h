@@ -24,6 +24,7 @@ __attribute__((noreturn)) void verb_bench(char *self, char **argv, char **env);
 __attribute__((noreturn)) void verb_launch(char **argv);
 __attribute__((noreturn)) void verb_floor(char **argv, char **env);
 __attribute__((noreturn)) void verb_delay(i64 start, char **argv, char **env);
+__attribute__((noreturn)) void verb_unsynced(char **argv, char **env);
 /* delay_beside acts as the runtime that the file beside the program names; it
  * returns where there is no such file. */
 void delay_beside(i64 start, const char *self, char **argv, char **env);

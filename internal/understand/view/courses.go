@@ -22,14 +22,16 @@ type Course struct {
 	Stages []Stage         `json:"stages"`
 }
 
-// Stage is a part of a course: when it begins and how long it takes, ns, which
-// program is on the way, and what most of it goes into, with its share.
+// Stage is a part of a course: when it begins and how long it takes, ns, by how much
+// less the start would take without it at most, which program is on the way, and what
+// most of it goes into, with its share.
 type Stage struct {
-	From  int64   `json:"from"`
-	NS    int64   `json:"ns"`
-	Who   string  `json:"who"`
-	Why   string  `json:"why"`
-	Share float64 `json:"share"`
+	From    int64   `json:"from"`
+	NS      int64   `json:"ns"`
+	Shorter int64   `json:"shorter_ns"`
+	Who     string  `json:"who"`
+	Why     string  `json:"why"`
+	Share   float64 `json:"share"`
 }
 
 // followed notes that a trial was followed: of each environment the first few.
@@ -70,7 +72,7 @@ func (b *builder) courses() error {
 			continue
 		}
 		for _, s := range x.Median.Stages(x.Median.Span / 100) {
-			c.Stages = append(c.Stages, Stage{From: s.From, NS: s.To - s.From, Who: s.Program, Why: s.Why, Share: s.Share})
+			c.Stages = append(c.Stages, Stage{From: s.From, NS: s.To - s.From, Shorter: s.Shorter, Who: s.Program, Why: s.Why, Share: s.Share})
 		}
 		b.d.Courses = append(b.d.Courses, c)
 	}

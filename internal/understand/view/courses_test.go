@@ -46,6 +46,8 @@ func TestCourses(t *testing.T) {
 	}
 	if c := d.Courses[0]; c.Starts != 3 || c.NS != 2e6 || c.Lanes.Span != 2e6 || len(c.Lanes.Threads) != 1 || len(c.Stages) == 0 {
 		t.Errorf("the course is %+v, with the lanes %+v", c, c.Lanes)
+	} else if s := c.Stages[0]; s.NS != 2e6 || s.Shorter != s.NS {
+		t.Errorf("without all that the only program does the start is shorter by %d of %d ns", s.Shorter, s.NS)
 	}
 	for _, want := range []string{"A trace is left out", "no room for 6 events of the starts of "} {
 		if !strings.Contains(d.Shortened, want) {

@@ -72,7 +72,7 @@ func made(t *testing.T, s viewtest.Spec) report {
 	data := must(s.Data(filepath.Join(t.TempDir(), "run")))(t)
 	data.Ablations = takenApart(data)
 	x := course(t)
-	data.Courses = []view.Course{{Env: 2, Starts: 1, NS: x.NS, Lanes: x.Median.Lanes(), Stages: []view.Stage{{From: 10e6, NS: 25e6, Who: hostileName, Why: "journal on the disk (fsync)", Share: 1}}}}
+	data.Courses = []view.Course{{Env: 2, Starts: 1, NS: x.NS, Lanes: x.Median.Lanes(), Stages: []view.Stage{{From: 10e6, NS: 25e6, Shorter: 12.5e6, Who: hostileName, Why: "journal on the disk (fsync)", Share: 1}}}}
 	return written(t, fmt.Sprintf("%d-environments", s.Envs), data)
 }
 
@@ -194,6 +194,9 @@ func drawn(t *testing.T, b *browsertest.Browser, r report) {
 	p := show(t, b, r, browsertest.Options{})
 	said(t, r.data, eval[string](t, p, `document.body.innerText`))
 	none(t, "elements of the same id")(browsertest.Eval[[]string](p, `(all => all.filter((id, i) => all.indexOf(id) !== i))([...document.querySelectorAll("[id]")].map(e => e.id))`))
+	if row := eval[string](t, p, `[...document.querySelectorAll("#course-stages thead, #course-stages tbody tr")].map(e => e.innerText.trim().replace(/\s+/g, " ")).join(" | ")`); !strings.HasPrefix(row, "at, ms ms shorter, ms who most of it | 10.00 25.00 12.50 client") {
+		t.Errorf("the table of a start's course reads %q", row)
+	}
 	must(p.Box("#lanes"))(t)
 	if l := must(p.Look("#lanes canvas"))(t); !l.Drawn() {
 		t.Errorf("the lanes are not drawn: %+v", l)

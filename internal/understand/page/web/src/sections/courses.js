@@ -43,6 +43,7 @@ export function courses(m) {
   return section('courses', 'Where the time of a start goes', `The start of ${e.name} whose time is the median: ${amount(c.lanes.span_ns, 'ns')}; the median of ${plural(c.starts, 'start')} is ${amount(c.ns, 'ns')}. The way leads from the request to the end; below it are the threads that are on it. Drag to move, + and − or the mouse wheel with Ctrl zoom, 0 shows all, ← and → go from piece to piece of the way.`,
     controls(all.length > 1 ? choice('course', 'Environment', all.map(x => [m.envs[x.env].id, m.envs[x.env].name]), e.id, v => state.set({course: v})) : null),
     lanes(c, `${m.data.run.id} ${e.id}`),
-    table({name: 'course-stages', title: `Where the time of a start of ${e.name} goes`, rows: [[{t: 'at, ms', num: true}, {t: 'ms', num: true}, 'who', 'most of it'],
-      ...list(c.stages).map(s => [{t: (s.from / 1e6).toFixed(2), v: s.from, num: true}, {t: (s.ns / 1e6).toFixed(2), v: s.ns, num: true}, s.who, `${s.why} (${(100 * s.share).toFixed(0)} %)`])], first: false}));
+    table({name: 'course-stages', title: `Where the time of a start of ${e.name} goes`, rows: [[{t: 'at, ms', num: true}, {t: 'ms', num: true}, {t: 'shorter, ms', num: true}, 'who', 'most of it'],
+      ...list(c.stages).map(s => [{t: (s.from / 1e6).toFixed(2), v: s.from, num: true}, {t: (s.ns / 1e6).toFixed(2), v: s.ns, num: true}, {t: (s.shorter_ns / 1e6).toFixed(2), v: s.shorter_ns, num: true}, s.who, `${s.why} (${(100 * s.share).toFixed(0)} %)`])], first: false}),
+    h('p', {class: 'note'}, 'Shorter: so much less, at most, the start would take without this part, if all else took as long as it did and waited for the same. Taking it away measures what is saved: plimsoll ablate.'));
 }

@@ -154,6 +154,33 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestPartsFirst: what stands over several columns is said in each part that has some of
+// them, and once in each.
+func TestPartsFirst(t *testing.T) {
+	x := &Table{Columns: Columns("name"), Parts: true}
+	x.Row("row")
+	for k := range 12 {
+		c := Column{Title: fmt.Sprintf("\nc%d", k), First: fmt.Sprintf("a second:\nc%d", k)}
+		if k == 0 {
+			c.Title = c.First
+		}
+		x.Column(c, Cells("123456"))
+	}
+	for _, width := range []int{15, 30, 47, 80, 200} {
+		d := &Document{Width: width}
+		d.Add(x)
+		got := written(t, d)
+		if parts := strings.Count(got, "row"); strings.Count(got, "a second:") != parts || strings.Contains(got, "…") {
+			t.Errorf("%d columns:\n%s", width, got)
+		}
+		for _, line := range strings.Split(got, "\n") {
+			if words.Width(line) > width {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
+	}
+}
+
 // TestPartsNames: a name is whole where the table fits, and where it is cut it still
 // differs from the others.
 func TestPartsNames(t *testing.T) {

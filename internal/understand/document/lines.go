@@ -202,12 +202,19 @@ func (t *Table) parts(limit int) []*Table {
 	}
 	var out []*Table
 	for from := 1; from < len(t.Columns); {
+		columns, w := slices.Clone(t.Columns), slices.Clone(w)
+		if c := &columns[from]; from > 1 && c.First != "" {
+			c.Title = c.First
+			for s := range strings.SplitSeq(c.Title, "\n") {
+				w[from] = max(w[from], words.Width(s))
+			}
+		}
 		sum, to := w[0], from
 		for to < len(t.Columns) && (to == from || sum+Between+w[to] <= limit) {
 			sum += Between + w[to]
 			to++
 		}
-		part := &Table{Columns: append(t.Columns[:1:1], t.Columns[from:to]...)}
+		part := &Table{Columns: append(columns[:1:1], columns[from:to]...)}
 		for i, r := range t.Rows {
 			cells := []Cell{leads[i]}
 			if last := r.Cells[len(r.Cells)-1]; last.Rest { // it stands for all columns

@@ -24,7 +24,10 @@ type Table struct {
 // Column is one column.
 type Column struct {
 	Title string // of one line or several
-	Right bool   // aligned to the right
+	// First is the title where the column is the first of a part that does not begin
+	// with it: what stands over it and its neighbours is said again. "": Title.
+	First string
+	Right bool // aligned to the right
 	// Points: numbers whose decimal points stand in one column.
 	Points bool
 	// Slanted: Markdown writes the title so.

@@ -83,16 +83,17 @@ func ChargesTable(c *kernel.Charges) *document.Table {
 	t := &document.Table{Parts: true, Columns: []document.Column{{Title: "mechanism"}, {Title: "made in,\nµs", Points: true}, {Title: "undone in,\nµs", Points: true}}}
 	if c.Together[0] != 1 {
 		t.Columns[1].Title = fmt.Sprintf("%d at once:\nmade in, µs", c.Together[0])
+		t.Columns[2].First = fmt.Sprintf("%d at once:\nundone in, µs", c.Together[0])
 	}
 	if last > 0 {
-		t.Columns = append(t.Columns, document.Column{Title: fmt.Sprintf("%d at once:\nmade in, µs", c.Together[last]), Points: true}, document.Column{Title: "undone in,\nµs", Points: true})
+		t.Columns = append(t.Columns, document.Column{Title: fmt.Sprintf("%d at once:\nmade in, µs", c.Together[last]), Points: true}, document.Column{Title: "undone in,\nµs", First: fmt.Sprintf("%d at once:\nundone in, µs", c.Together[last]), Points: true})
 	}
 	for i, n := range c.Together {
-		title := fmt.Sprintf("\n%d", n)
+		column := document.Column{Title: fmt.Sprintf("\n%d", n), First: fmt.Sprintf("a second:\n%d at once", n), Points: true}
 		if i == 0 {
-			title = fmt.Sprintf("a second:\n%d at once", n)
+			column.Title = column.First
 		}
-		t.Columns = append(t.Columns, document.Column{Title: title, Points: true})
+		t.Columns = append(t.Columns, column)
 	}
 	if last > 0 {
 		t.Columns = append(t.Columns, document.Column{Title: "gain", Points: true})

@@ -42,7 +42,7 @@ func TestCharges(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   *analyze.Result
 		opts Options
-	}{"charges.text": {charges(), Options{Width: 120}}, "charges.70.text": {charges(), Options{Width: 70, ASCII: true}}, "charges.markdown": {charges(), Options{}}, "charges-one.text": {one, Options{Width: 80}}} {
+	}{"charges.text": {charges(), Options{Width: 120}}, "charges.70.text": {charges(), Options{Width: 70, ASCII: true}}, "charges.80.text": {charges(), Options{Width: 80}}, "charges.markdown": {charges(), Options{}}, "charges-one.text": {one, Options{Width: 80}}} {
 		var b bytes.Buffer
 		require.NoError(t, Charges.Write(&b, name[strings.LastIndex(name, ".")+1:], c.of, c.opts))
 		golden.Check(t, "testdata/"+name, b.String())

@@ -100,7 +100,7 @@ func enginesThat(w World, holds func(engine.Info) bool) []string {
 func (f *tuneFlags) list(w World) error {
 	var all []report.State
 	for _, s := range (tune.Machine{}).Look() {
-		l := report.State{Name: s.Name, Title: s.Title, Price: s.Price, State: report.StateSettable, Now: s.Now}
+		l := report.State{Name: s.Name, Title: s.Title, Price: s.Price, State: report.StateSettable, Now: s.Now, NowMeans: s.Means, TunedMeans: s.TunedMeans()}
 		switch {
 		case s.Already:
 			l.State = report.StateSet

@@ -28,13 +28,13 @@ func favorDynMods(want string) func(Machine) ([]Change, error) {
 				c.Old = yes
 			}
 			if c.Old == want {
-				return nil, errAlready
+				return []Change{c}, errAlready
 			}
 			if err := m.takesBack(); err != nil {
-				return nil, err
+				return []Change{c}, err
 			}
 			if os.Geteuid() != 0 {
-				return nil, fmt.Errorf("%s can be mounted anew by the machine's root only", mount.Mountpoint)
+				return []Change{c}, fmt.Errorf("%s can be mounted anew by the machine's root only", mount.Mountpoint)
 			}
 			return []Change{c}, nil
 		}

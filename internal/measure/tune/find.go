@@ -38,7 +38,8 @@ var errAlready = errors.New("it is so already")
 // State is a setting on this machine.
 type State struct {
 	Setting
-	Now string // what it says now; empty if unknown
+	Now   string // what it says now; empty if unknown
+	Means string // and what that means, where it is no word itself
 	// Changes are what would be written; none where Why says why not.
 	Changes []Change
 	Why     string
@@ -51,27 +52,31 @@ func (m Machine) Look() []State {
 	for _, s := range settings {
 		st := State{Setting: s}
 		changes, err := s.find(m)
+		if len(changes) > 0 {
+			st.Now, st.Means = changes[0].Old, s.means(changes[0].Path, changes[0].Old)
+		}
 		switch {
 		case errors.Is(err, errAlready):
 			st.Already, st.Why = true, err.Error()
 		case err != nil:
 			st.Why = err.Error()
 		default:
-			st.Changes, st.Now = changes, changes[0].Old
+			st.Changes = changes
 		}
 		out = append(out, st)
 	}
 	return out
 }
 
-// file is a setting of one file.
+// file is a setting of one file. What the file says now is known where nothing is to be
+// changed or may be, too.
 func file(path, want string) func(Machine) ([]Change, error) {
 	return func(m Machine) ([]Change, error) {
 		c, err := m.look(path, want)
-		if err != nil {
+		if c.Old == "" && err != nil {
 			return nil, err
 		}
-		return []Change{c}, nil
+		return []Change{c}, err
 	}
 }
 
@@ -82,18 +87,23 @@ func files(pattern, want string) func(Machine) ([]Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		var out []Change
+		var out, others []Change
 		why := fmt.Errorf("%w (%s)", errAbsent, pattern)
 		for _, p := range found {
 			c, err := m.look(strings.TrimPrefix(p, m.Root), want)
 			if err == nil {
 				out = append(out, c)
-			} else if !errors.Is(why, errAlready) {
+				continue
+			}
+			if !errors.Is(why, errAlready) {
 				why = err
+			}
+			if c.Old != "" {
+				others = append(others, c)
 			}
 		}
 		if len(out) == 0 {
-			return nil, why
+			return others, why
 		}
 		return out, nil
 	}
@@ -103,7 +113,7 @@ func files(pattern, want string) func(Machine) ([]Change, error) {
 func either(ways ...func(Machine) ([]Change, error)) func(Machine) ([]Change, error) {
 	return func(m Machine) (c []Change, err error) {
 		for _, way := range ways {
-			if c, err = way(m); err == nil || errors.Is(err, errAlready) {
+			if c, err = way(m); !errors.Is(err, errAbsent) {
 				return c, err
 			}
 		}
@@ -146,12 +156,21 @@ func (m Machine) writable(path string) error {
 	return f.Close()
 }
 
+// rootOnly is a file that only root may write.
+type rootOnly string
+
+func (path rootOnly) Error() string {
+	return string(path) + " can be written by the machine's root only"
+}
+
+func (rootOnly) Unwrap() error { return fs.ErrPermission }
+
 func because(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w (%s)", errAbsent, path)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s can be written by the machine's root only", path)
+		return rootOnly(path)
 	}
 	return fmt.Errorf("%s can't be changed: %w", path, err)
 }
@@ -189,8 +208,12 @@ func interrupts(m Machine) ([]Change, error) {
 		return nil, errors.New("this machine has one processor")
 	}
 	var out []Change
+	why := errors.New("no device's interrupts can be moved here")
 	for _, p := range found {
 		c, err := m.look(strings.TrimPrefix(p, m.Root), "0")
+		if errors.Is(err, fs.ErrPermission) {
+			why = err
+		}
 		if err != nil {
 			continue // of each processor, or gone
 		}
@@ -200,7 +223,7 @@ func interrupts(m Machine) ([]Change, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no device's interrupts can be moved here")
+		return nil, why
 	}
 	return out, nil
 }

@@ -5,6 +5,8 @@ type Setting struct {
 	Name string
 	// Title is what the machine does while it is set, and Price what it does worse.
 	Title, Price string
+	// unit says in words what a value of the kernel's means; nil where it is a word itself.
+	unit func(value string) string
 	// find tells what would be written here, or why nothing can.
 	find func(Machine) ([]Change, error)
 }
@@ -14,7 +16,7 @@ var settings = []Setting{
 	{
 		// Documentation/admin-guide/kernel-parameters.txt, rcupdate.rcu_expedited.
 		Name: "rcu-expedited", Title: "RCU grace periods end at once: whoever moves a process into a control group, or deletes a link, does not wait for a quiet point of each processor",
-		Price: "each grace period interrupts all processors", find: file("/sys/kernel/rcu_expedited", "1"),
+		Price: "each grace period interrupts all processors", find: file("/sys/kernel/rcu_expedited", "1"), unit: onOff,
 	},
 	{
 		// Documentation/admin-guide/cgroup-v2.rst, favordynmods.
@@ -29,11 +31,11 @@ var settings = []Setting{
 	{
 		// Documentation/admin-guide/pm/intel_pstate.rst and cpufreq.rst, boost.
 		Name: "turbo", Title: "processors run no faster while they are cool", Price: "they are slower",
-		find: either(file("/sys/devices/system/cpu/intel_pstate/no_turbo", "1"), file("/sys/devices/system/cpu/cpufreq/boost", "0")),
+		find: either(file("/sys/devices/system/cpu/intel_pstate/no_turbo", "1"), file("/sys/devices/system/cpu/cpufreq/boost", "0")), unit: boost,
 	},
 	{
 		// Documentation/power/pm_qos_interface.rst: it holds as long as the file is open.
-		Name: "idle-states", Title: "an idle processor stays awake", Price: "it uses more power", find: idleStates,
+		Name: "idle-states", Title: "an idle processor stays awake", Price: "it uses more power", find: idleStates, unit: microseconds,
 	},
 	{
 		// Documentation/admin-guide/mm/transhuge.rst.
@@ -42,32 +44,32 @@ var settings = []Setting{
 	},
 	{
 		// Documentation/admin-guide/sysctl/vm.rst, as are the next three.
-		Name: "swap", Title: "memory is not swapped out while any other can be freed", Price: "files are forgotten earlier", find: swap,
+		Name: "swap", Title: "memory is not swapped out while any other can be freed", Price: "files are forgotten earlier", find: swap, unit: swappiness,
 	},
 	{
 		Name: "writeback", Title: "nothing is written back to the disk by the clock", Price: "a power failure loses more of what programs did not sync",
-		find: file("/proc/sys/vm/dirty_writeback_centisecs", "0"),
+		find: file("/proc/sys/vm/dirty_writeback_centisecs", "0"), unit: centiseconds,
 	},
 	{
 		Name: "compaction", Title: "memory is compacted only when it is needed", Price: "huge pages are found later",
-		find: file("/proc/sys/vm/compaction_proactiveness", "0"),
+		find: file("/proc/sys/vm/compaction_proactiveness", "0"), unit: ofHundred,
 	},
 	{
 		Name: "statistics", Title: "the kernel's memory statistics are folded every two minutes instead of each second", Price: "they are that old",
-		find: file("/proc/sys/vm/stat_interval", "120"),
+		find: file("/proc/sys/vm/stat_interval", "120"), unit: seconds,
 	},
 	{
 		// Documentation/admin-guide/sysctl/kernel.rst, as is the next one.
 		Name: "watchdog", Title: "the kernel does not look for processors that hang", Price: "one that hangs is not reported",
-		find: file("/proc/sys/kernel/watchdog", "0"),
+		find: file("/proc/sys/kernel/watchdog", "0"), unit: onOff,
 	},
 	{
 		Name: "numa-balancing", Title: "memory does not move between nodes", Price: "a program may stay far from its memory",
-		find: file("/proc/sys/kernel/numa_balancing", "0"),
+		find: file("/proc/sys/kernel/numa_balancing", "0"), unit: numaModes,
 	},
 	{
 		// Documentation/core-api/irq/irq-affinity.rst.
-		Name: "interrupts", Title: "devices interrupt processor 0 only", Price: "their interrupts queue up there", find: interrupts,
+		Name: "interrupts", Title: "devices interrupt processor 0 only", Price: "their interrupts queue up there", find: interrupts, unit: processors,
 	},
 }
 

@@ -51,8 +51,8 @@ func TestLook(t *testing.T) {
 		{name: "huge-pages", now: "madvise", want: "never", files: 1},
 		{name: "governor", now: "powersave", want: "performance", files: 1},
 		{name: "turbo", now: "1", want: "0", files: 1},
-		{name: "statistics", already: true, why: "already"},
-		{name: "favordynmods", already: true, why: "already"},
+		{name: "statistics", now: "120", already: true, why: "already"},
+		{name: "favordynmods", now: "yes", already: true, why: "already"},
 		{name: "swap", why: "no swap"},
 		{name: "idle-states", want: "0", files: 1},
 		{name: "interrupts", now: "0-1", want: "0", files: 1},
@@ -70,6 +70,33 @@ func TestLook(t *testing.T) {
 				t.Errorf("%s: %+v could not be put back", c.name, x)
 			}
 		}
+	}
+}
+
+// TestMeans: what the kernel says by a number is said in words too.
+func TestMeans(t *testing.T) {
+	m := made(t, map[string]string{
+		"/sys/kernel/rcu_expedited": "0", "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never", "/sys/devices/system/cpu/intel_pstate/no_turbo": "0",
+		"/proc/sys/vm/stat_interval": "1", "/proc/sys/vm/swappiness": "60", "/proc/swaps": "Filename\n/swap\n", "/proc/sys/vm/dirty_writeback_centisecs": "500",
+		"/proc/sys/vm/compaction_proactiveness": "20", "/proc/sys/kernel/watchdog": "1", "/proc/sys/kernel/numa_balancing": "1",
+		"/sys/devices/system/cpu/cpuidle/current_driver": "intel_idle", "/dev/cpu_dma_latency": "", "/sys/devices/system/cpu/online": "0-1", "/proc/irq/4/smp_affinity_list": "0-1",
+	})
+	for name, want := range map[string]string{
+		"rcu-expedited": "0 off, on", "huge-pages": "madvise , ", "turbo": "0 faster while cool, no faster", "statistics": "1 every 1 s, every 120 s", "swap": "60 60 of 200, last of all",
+		"writeback": "500 every 5 s, never", "compaction": "20 20 of 100, only when needed", "watchdog": "1 on, off", "numa-balancing": "1 on, off",
+		"idle-states": " , awake within 0 µs", "interrupts": "0-1 processors 0-1, processor 0",
+	} {
+		s := state(t, m, name)
+		if got := s.Now + " " + s.Means + ", " + s.TunedMeans(); got != want {
+			t.Errorf("%s: %q, not %q", name, got, want)
+		}
+	}
+	boosts := made(t, map[string]string{"/sys/devices/system/cpu/cpufreq/boost": "1", "/proc/sys/vm/dirty_writeback_centisecs": "x"})
+	if s := state(t, boosts, "turbo"); s.Means != "faster while cool" || s.TunedMeans() != "no faster" {
+		t.Errorf("%+v", s)
+	}
+	if s := state(t, boosts, "writeback"); s.Now != "x" || s.Means != "" {
+		t.Errorf("what is no number means %+v", s)
 	}
 }
 

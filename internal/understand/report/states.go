@@ -7,13 +7,16 @@ import (
 
 // State is a state of a machine that can make starts scatter less.
 type State struct {
-	Name   string `json:"name"`
-	State  string `json:"state"`            // one of the constants below
-	Now    string `json:"now,omitempty"`    // what it is
-	Tuned  string `json:"tuned,omitempty"`  // what it would be
-	Reason string `json:"reason,omitempty"` // why it can't be set
-	Title  string `json:"title"`            // what the machine does when it is set
-	Price  string `json:"price"`            // and what it does worse
+	Name  string `json:"name"`
+	State string `json:"state"`           // one of the constants below
+	Now   string `json:"now,omitempty"`   // what it is, as the kernel says it
+	Tuned string `json:"tuned,omitempty"` // what it would be
+	// NowMeans and TunedMeans are the same in words, where these are numbers.
+	NowMeans   string `json:"now_means,omitempty"`
+	TunedMeans string `json:"tuned_means,omitempty"`
+	Reason     string `json:"reason,omitempty"` // why it can't be set
+	Title      string `json:"title"`            // what the machine does when it is set
+	Price      string `json:"price"`            // and what it does worse
 }
 
 // What can be said of a state.
@@ -31,7 +34,7 @@ func statesDocument(d *document.Document, all []State, _ Options) {
 	var meanings, missing document.List
 	can := 0
 	for _, s := range all {
-		row := document.Row{Cells: []document.Cell{{Text: words.Clean(s.Name)}, {Text: words.Clean(s.Now)}, {Text: words.Clean(s.Tuned)}, {Text: words.Clean(s.State)}}}
+		row := document.Row{Cells: []document.Cell{{Text: words.Clean(s.Name)}, {Text: meant(s.Now, s.NowMeans)}, {Text: meant(s.Tuned, s.TunedMeans)}, {Text: words.Clean(s.State)}}}
 		if s.State == StateUnavailable {
 			row.Tone = document.Dim
 			missing.Items = append(missing.Items, document.Item{Tone: document.Dim, Text: document.Say(words.Clean(s.Name) + ": " + words.Prose(s.Reason) + ".")})
@@ -56,4 +59,12 @@ func statesDocument(d *document.Document, all []State, _ Options) {
 		return
 	}
 	d.Para("`plimsoll tune --measure` finds out what each does to the starts of an engine; `plimsoll run --tuned` sets all of them while it runs.")
+}
+
+// meant is a value with what it means.
+func meant(value, means string) string {
+	if means == "" {
+		return words.Clean(value)
+	}
+	return words.Clean(value + " (" + means + ")")
 }

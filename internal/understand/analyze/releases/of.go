@@ -35,17 +35,12 @@ func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) 
 	r := &Releases{Schema: Schema, Run: res.Run.ID, Blocks: res.Run.Blocks, Threshold: analyze.Positive(o.Threshold, Threshold),
 		Method: "aligned ranks, permuted in blocks", Correction: "maxT (Westfall & Young)",
 		Alpha: sample.Alpha, Permutations: permutations, Seed: o.Seed, Releases: []Release{}, Series: []Series{}, Steps: []Step{}}
-	for _, b := range from.Run().Builds {
-		if r.Program == "" {
-			r.Program = b.Program
-		}
-		if b.Program != r.Program {
-			return nil, fmt.Errorf("its builds are of %s and of %s: releases are those of one program", r.Program, b.Program)
-		}
-		r.Releases = append(r.Releases, Release{Name: b.Level, Version: b.Version, SHA256: b.SHA256, Bytes: b.Bytes})
+	var err error
+	if r.Program, err = Program(from.Run()); err != nil {
+		return nil, err
 	}
-	if len(r.Releases) < 2 {
-		return nil, errors.New("it measured fewer than two builds")
+	for _, b := range from.Run().Builds {
+		r.Releases = append(r.Releases, Release{Name: b.Level, Version: b.Version, SHA256: b.SHA256, Bytes: b.Bytes})
 	}
 	for w := range res.Workloads {
 		work := &res.Workloads[w]
@@ -66,6 +61,22 @@ func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) 
 	r.size()
 	r.find(res)
 	return r, nil
+}
+
+// Program is the one whose builds a run measured, two or more; the error says what it is
+// that is no run of releases.
+func Program(r *record.Run) (string, error) {
+	program := ""
+	for _, b := range r.Builds {
+		if program != "" && b.Program != program {
+			return "", fmt.Errorf("its builds are of %s and of %s: releases are those of one program", program, b.Program)
+		}
+		program = b.Program
+	}
+	if len(r.Builds) < 2 {
+		return "", errors.New("it measured fewer than two builds")
+	}
+	return program, nil
 }
 
 // asks says whether a metric is looked at.

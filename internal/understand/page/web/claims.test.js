@@ -18,6 +18,7 @@ test('an interval has the level that it was taken at', () => {
 
 test('what has no answer says why, once', () => {
   assert.deepEqual(untested([{verdict: 'supported', command: 'plimsoll run a'}, {verdict: 'not-tested'}]), []);
-  assert.deepEqual(untested([{verdict: 'not-tested', command: 'plimsoll run a'}, {verdict: 'not-tested', command: 'plimsoll run a'}, {verdict: 'not-tested', failed: 'It is not here.'}]),
+  assert.deepEqual(untested([{verdict: 'not-tested', command: 'plimsoll run a'}, {verdict: 'not-tested', command: 'plimsoll run a'}, {verdict: 'not-tested', failed: 'It is not here.'},
+    {verdict: 'not-tested', failed: 'It is not here. (the step 1 ended with status 1)'}]),
     ['Not asked here. To ask: plimsoll run a', 'Not answered here, since every trial failed: It is not here.']);
 });

@@ -20,9 +20,12 @@ export function levels(claims) {
   return [...new Set(all.length ? all : [0.95])].sort().map(l => `${Number((100 * l).toPrecision(3))} %`).join(' or ');
 }
 
+// sentence ends a text as one.
+const sentence = text => /[.!?]$/.test(text) ? text : `${text}.`;
+
 // untested says of answers that there are none of why, each once: what every trial failed
-// of, or what measures them.
+// of, or what measures them. Behind ". (" stands what a step of a trial said.
 export function untested(answers) {
-  const said = answers.filter(a => a.verdict === 'not-tested').map(a => a.failed ? `Not answered here, since every trial failed: ${a.failed}` : a.command ? `Not asked here. To ask: ${a.command}` : '');
+  const said = answers.filter(a => a.verdict === 'not-tested').map(a => a.failed ? `Not answered here, since every trial failed: ${sentence(a.failed.split('. (')[0])}` : a.command ? `Not asked here. To ask: ${a.command}` : '');
   return [...new Set(said)].filter(s => s);
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/understand/analyze/hosts"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/words"
 )
 
@@ -82,7 +83,7 @@ func hostsNotes(h *hosts.Hosts, t *hosts.Table) []string {
 func forestTitle(r *hosts.Row) string {
 	s := words.Name(r.Env) + " / " + words.Name(r.Against)
 	if p := r.Pooled; p != nil && p.Method == hosts.RandomEffects {
-		s += fmt.Sprintf(": hosts differ by %s, I² %s %%", words.Percent(p.Spread.Value), words.Fixed(100*p.I2, 0))
+		s += fmt.Sprintf(": hosts differ by %s, I² %s %%", sample.Percent(p.Spread.Value), words.Fixed(100*p.I2, 0))
 	}
 	if r.Differ != nil && r.Differ.Found {
 		s += "; it depends on the host"

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -170,7 +171,7 @@ func verdictSentences(a *advise.Advice) []string {
 	case v.Outcome == advise.First:
 		s = fmt.Sprintf("%s comes first, told apart from all others that could be ranked.", names)
 	case v.Outcome == advise.Tie && v.Practical:
-		s = fmt.Sprintf("Either will do: %s differ by less than %s, from which on it matters here.", names, words.Percent(a.Profile.Matters))
+		s = fmt.Sprintf("Either will do: %s differ by less than %s, from which on it matters here.", names, sample.Percent(a.Profile.Matters))
 	case v.Outcome == advise.Tie:
 		s = fmt.Sprintf("Cannot tell which of %s comes first.", names)
 	case v.Outcome == advise.Nobody:
@@ -285,7 +286,7 @@ func adviceLegend(a *advise.Advice) string {
 	}
 	s := fmt.Sprintf("score: how many times worse than %s, the weighted geometric mean over the criteria; lower is better. Brackets: 95 %% intervals, from whole blocks. ", strings.Join(refs, " or "))
 	s += fmt.Sprintf("Environments that share a letter cannot be told apart (paired t test within blocks, Holm over %s, 5 %%). ", words.Plural(len(a.Pairs), "pair"))
-	s += fmt.Sprintf("dominated by: certainly no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", words.Percent(a.Profile.Matters))
+	s += fmt.Sprintf("dominated by: certainly no better in any criterion and worse in one, by more than %s; empty: on the Pareto front. ", sample.Percent(a.Profile.Matters))
 	s += "+ among the best, − among the worst; of a property: fact, what the engine says of the environment; inside, what the payload saw (plimsoll report DIR --audit shows both); features, what was found by trying the engine."
 	if a.Sensitivity != nil {
 		s += " first places: over random weights around the given ones, by the estimates as they stand."

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/bisection"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -125,7 +126,7 @@ func (w bisectionWords) alike() string {
 	}
 	s := "the ends can't be told apart: " + w.ends()
 	if finds := w.Outcome.Ends.Finds; finds != nil {
-		s += "; nine of ten such measurements find " + words.Percent(*finds)
+		s += "; nine of ten such measurements find " + sample.Percent(*finds)
 	} else {
 		s += "; these are too few to say what they could have found: give more time by --budget"
 	}
@@ -220,7 +221,7 @@ func (w bisectionWords) chance() string {
 	if w.bySize() {
 		return "A size is no matter of chance: a commit that lies nearer to an end is like it."
 	}
-	return fmt.Sprintf("The chance that any of the decisions is wrong is at most %s.", words.Percent(w.Alpha))
+	return fmt.Sprintf("The chance that any of the decisions is wrong is at most %s.", sample.Percent(w.Alpha))
 }
 
 // untested says what was not measured.

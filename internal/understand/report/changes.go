@@ -218,7 +218,7 @@ func gateText(ch *compare.Change) string {
 	if ch.Gate == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s)", ch.Gate.State, words.Percent(ch.Gate.Threshold))
+	return fmt.Sprintf("%s (%s)", ch.Gate.State, sample.Percent(ch.Gate.Threshold))
 }
 
 // groupTable is the table of rows and columns.
@@ -267,13 +267,13 @@ func changesLegend(c *compare.Changes) []string {
 		how = "NEW / BASE is from the block medians of both, as they are, by the median of all their ratios: it need not be the quotient of the medians."
 	}
 	out := []string{
-		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): that many might tell.", words.Percent(c.Delta), c.Test),
+		how + fmt.Sprintf(" Brackets: 95 %% intervals. Better and worse: beyond %s, and with p below 5 %% (%s, Holm over the table); equal: within; (n blocks?): that many might tell.", sample.Percent(c.Delta), c.Test),
 	}
 	if len(c.Quantiles) > 0 {
 		out = append(out, fmt.Sprintf("%s: by order statistics of all values; better and worse by the interval at a level corrected for %s (Bonferroni). No gate uses it.", compare.QuantileName(c.Quantiles[0].Quantile), words.Plural(len(c.Quantiles), "cell")))
 	}
 	if g := c.Gate; g != nil {
-		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", words.Percent((1-g.Level)/2), g.Test, words.Plural(g.Tested, "cell")))
+		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", sample.Percent((1-g.Level)/2), g.Test, words.Plural(g.Tested, "cell")))
 		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", words.Plural(c.Tested, "cell"), g.Tested))
 	}
 	return out
@@ -288,7 +288,7 @@ func gateEvidence(g *compare.Gate, cell *compare.CellGate) string {
 	n := words.NumberOf(*cell.Ratio, 1, 3)
 	s := fmt.Sprintf("%s × %s at %.4g %%", n.Value, n.Interval, 100*g.Level)
 	if cell.Holm != nil {
-		p := words.Percent(*cell.Holm)
+		p := sample.Percent(*cell.Holm)
 		if *cell.Holm < 1e-5 {
 			p = "< 0.001 %"
 		}

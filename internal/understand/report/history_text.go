@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -160,7 +161,7 @@ func noChange(all *history.Histories, h *history.History) string {
 	if short == len(h.Series) {
 		return "No change can be told yet: there are too few runs."
 	}
-	s := fmt.Sprintf("No change of more than %s was found.", words.Percent(all.Threshold))
+	s := fmt.Sprintf("No change of more than %s was found.", sample.Percent(all.Threshold))
 	if short > 0 {
 		s += fmt.Sprintf(" %d of the %d series have too few runs to tell.", short, len(h.Series))
 	}
@@ -175,5 +176,5 @@ func skippedLines(all *history.Histories) []string {
 
 func historyLegend(all *history.Histories) string {
 	return fmt.Sprintf("level now: the middle of the runs since the last change, each as a multiple of what the environment in the next column did beside it, or in that unit. Brackets: 95 %% intervals, by runs. Changes are of more than %s, found by %s and confirmed by the next run (else with a question mark); the chance that any confirmed one, in all these series, is false is at most %s (%d permutations, %s).",
-		words.Percent(all.Threshold), all.Method, words.Percent(all.Alpha), all.Permutations, all.Correction)
+		sample.Percent(all.Threshold), all.Method, sample.Percent(all.Alpha), all.Permutations, all.Correction)
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/hosts"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -69,7 +70,7 @@ func hostChangeSentence(r *hosts.ChangeRow) string {
 	if p := r.Pooled; p != nil {
 		s += fmt.Sprintf("; on machines in general × %s, %s", ratioText(&p.Ratio), generalWords[r.Verdict])
 		if p.I2 > 0 {
-			s += fmt.Sprintf(" (hosts differ by %s)", words.Percent(p.Spread.Value))
+			s += fmt.Sprintf(" (hosts differ by %s)", sample.Percent(p.Spread.Value))
 		}
 	}
 	return s + "."

@@ -24,7 +24,7 @@ func HostSentences(h *hosts.Hosts, t *hosts.Table) []string {
 	}
 	if s := t.Spread; s != nil {
 		out = append(out, fmt.Sprintf("Spread (standard deviations): between %s %s, between %s %s, their interaction %s, between blocks of a host %s.",
-			words.Plural(s.Environments, "environment"), words.Percent(s.Environment), words.Plural(s.Hosts, "host"), words.Percent(s.Host), words.Percent(s.Both), words.Percent(s.Block)))
+			words.Plural(s.Environments, "environment"), sample.Percent(s.Environment), words.Plural(s.Hosts, "host"), sample.Percent(s.Host), sample.Percent(s.Both), sample.Percent(s.Block)))
 	}
 	return out
 }

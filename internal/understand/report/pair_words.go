@@ -18,7 +18,7 @@ func (p *Pair) sentence(ch *compare.Change) string {
 		s += ": " + what + " " + relative(p.Ratio) + " (" + p.evidence(ch) + ")"
 	}
 	if p.Outcome == compare.Unclear && p.Finds != nil {
-		s += "; nine of ten such runs find " + words.Percent(*p.Finds)
+		s += "; nine of ten such runs find " + sample.Percent(*p.Finds)
 	}
 	if why := mostOf(p.Changes, ch); why != "" && p.Outcome != compare.Unclear {
 		s += "; " + why
@@ -26,7 +26,7 @@ func (p *Pair) sentence(ch *compare.Change) string {
 	if g := p.Changes.Gate; g != nil {
 		s += "; the gate " + map[compare.State]string{compare.Passed: "passes", compare.GateFails: "fails", compare.Inconclusive: "cannot tell"}[g.State]
 		if ch.Gate != nil {
-			s += " (" + words.Percent(ch.Gate.Threshold) + ")"
+			s += " (" + sample.Percent(ch.Gate.Threshold) + ")"
 		}
 	}
 	return s
@@ -44,7 +44,7 @@ func (p *Pair) answer(ch *compare.Change) string {
 	case compare.Worse:
 		return "new is " + worse + " than old"
 	case compare.Same:
-		return "new and old differ by no more than " + words.Percent(p.Changes.Delta)
+		return "new and old differ by no more than " + sample.Percent(p.Changes.Delta)
 	}
 	return "cannot tell new from old"
 }

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/releases"
+	"plimsoll/internal/understand/analyze/sample"
 	"plimsoll/internal/understand/document"
 	"plimsoll/internal/understand/words"
 )
@@ -41,7 +42,7 @@ func releasesDocument(d *document.Document, r *releases.Releases, _ Options) {
 		d.Gap(document.Text)
 	}
 	d.Legend("Medians with 95 % intervals; levels are compared inside the " + words.Plural(r.Blocks, "block") + ". A step is at the first release of a new level, which differs by " +
-		words.Percent(r.Threshold) + " or more from the level before. The chance that any of them is false is " + words.Percent(r.Alpha) + "; a program's size is no matter of chance.")
+		sample.Percent(r.Threshold) + " or more from the level before. The chance that any of them is false is " + sample.Percent(r.Alpha) + "; a program's size is no matter of chance.")
 	if len(r.Steps) > 0 {
 		d.Heading(2, "Steps")
 		var items []string

@@ -73,7 +73,7 @@ func ReleasesVerdict(r *releases.Releases) string {
 		}
 	}
 	if len(all) == 0 {
-		return p + "no step of " + words.Percent(r.Threshold) + " or more was found in " + words.Plural(r.Blocks, "block")
+		return p + "no step of " + sample.Percent(r.Threshold) + " or more was found in " + words.Plural(r.Blocks, "block")
 	}
 	if n := len(all); n > mostSteps {
 		return p + strings.Join(all[:mostSteps], "; ") + "; and " + words.Plural(n-mostSteps, "further step")

@@ -49,9 +49,6 @@ func Amount(v float64, unit string) string {
 	return Fixed(v, digits(v, v, v)) + " " + u.Name
 }
 
-// Percent shows a fraction.
-func Percent(f float64) string { return sample.Percent(f) }
-
 // Fixed writes v with d decimals, or shortly where it is huge.
 func Fixed(v float64, d int) string {
 	if math.Abs(v) >= 1e7 {

@@ -38,6 +38,7 @@ func help(what string) {
 	one := make([]byte, 1)
 	_, _ = os.Stdin.Read(one)
 	var keep []byte
+	done := "done"
 	switch verb {
 	case "touch": // so many MiB, by a mapping of its own
 		keep, _ = syscall.Mmap(-1, 0, n<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
@@ -45,8 +46,10 @@ func help(what string) {
 			keep[i] = 1
 		}
 	case "burn": // for so many ms
+		had := processorTime()
 		for end := time.Now().Add(time.Duration(n) * time.Millisecond); time.Now().Before(end); {
 		}
+		done = strconv.FormatInt(processorTime()-had, 10)
 	case "send": // so many KiB by UDP to where nobody answers
 		if c, err := net.Dial("udp", "10.213.7.2:9"); err == nil {
 			b := make([]byte, 1024)
@@ -72,7 +75,7 @@ func help(what string) {
 		_ = c.Wait()
 		return
 	}
-	fmt.Println("done")
+	fmt.Println(done)
 	for {
 		if _, err := os.Stdin.Read(one); err != nil {
 			break
@@ -81,6 +84,13 @@ func help(what string) {
 	if len(keep) > 0 {
 		keep[0]++ // it was alive until here
 	}
+}
+
+// processorTime is what this process has had of the processors, ns.
+func processorTime() int64 {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // its arguments are right
+	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 // worker is a helper's process.
@@ -126,6 +136,15 @@ func (w *worker) work() string {
 		w.t.Fatalf("the helper said nothing: %v", err)
 	}
 	return strings.TrimSpace(string(b[:n]))
+}
+
+// burnt lets the helper burn, and gives the processor time that it has had, by its own
+// count, ns.
+func (w *worker) burnt() float64 {
+	w.t.Helper()
+	ns, err := strconv.ParseFloat(w.work(), 64)
+	require.NoError(w.t, err)
+	return ns
 }
 
 func (w *worker) end() {

@@ -101,7 +101,7 @@ func TestAgents(t *testing.T) {
 	}
 	o := options(t, 3, unsimulated{fake.New()})
 	o.Agents = []Agent{good.meet(t), lost.meet(t), hangs.meet(t)}
-	shortAgents(t, 300*time.Millisecond)
+	shortAgents(t, time.Second)
 	sum, err := Execute(t.Context(), o)
 	require.NoError(t, err)
 	if sum.Trials != 4 || sum.Failed != 0 {

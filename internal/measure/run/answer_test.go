@@ -51,7 +51,9 @@ func TestFirstAnswer(t *testing.T) {
 // What somebody else says, and silence, are no answer.
 func TestNoFirstAnswer(t *testing.T) {
 	limit := 50 * time.Millisecond
-	if took, err := firstAnswer(context.Background(), pages(t, "another word", 0), "abcd", limit); err == nil || !strings.Contains(err.Error(), "somebody else") || took < limit {
+	// What is to be heard needs as long as a busy machine takes to say it.
+	heard := 20 * limit
+	if took, err := firstAnswer(context.Background(), pages(t, "another word", 0), "abcd", heard); err == nil || !strings.Contains(err.Error(), "somebody else") || took < heard {
 		t.Errorf("%v, %v", took, err)
 	}
 	port, err := freePort()

@@ -1,8 +1,11 @@
 package run
 
 import (
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -61,12 +64,20 @@ func TestSampleShare(t *testing.T) {
 	if len(a.samples) != 1 {
 		t.Errorf("%d readings of 30 ms, where one is more than a second's share", len(a.samples))
 	}
-	if len(a.remarks) != 1 || !strings.Contains(a.remarks[0], "a reading takes 3") {
-		t.Errorf("%q", a.remarks)
+	// It may be more: what a hypervisor takes away the kernel may count as the thread's.
+	said := regexp.MustCompile(`a reading takes (\S+) ms`).FindStringSubmatch(strings.Join(a.remarks, "\n"))
+	if len(a.remarks) != 1 || said == nil {
+		t.Fatalf("%q", a.remarks)
+	}
+	if ms, err := strconv.ParseFloat(said[1], 64); err != nil || ms < 30 {
+		t.Errorf("%v, %v: %q", ms, err, a.remarks)
 	}
 	a = &ramp{o: &openEnv{}}
-	end = a.sampleBy(func() (int64, bool) { return 1, true })
-	time.Sleep(8 * sampleEvery)
+	var read atomic.Int64
+	end = a.sampleBy(func() (int64, bool) { read.Add(1); return 1, true })
+	for begin := time.Now(); read.Load() < 5 && time.Since(begin) < 30*time.Second; {
+		time.Sleep(sampleEvery)
+	}
 	end()
 	if len(a.samples) < 4 || len(a.remarks) > 0 {
 		t.Errorf("%d readings that cost nothing, and %q", len(a.samples), a.remarks)

@@ -85,7 +85,7 @@ func TestFaultyEngineBesideAGoodOne(t *testing.T) {
 			o := options(t, 2, fake.New(), mistaken{fake.New(), in, free})
 			o.OpenLimit = 2 * time.Second
 			if in == "Close hangs" {
-				o.OpenLimit = 50 * time.Millisecond
+				o.OpenLimit = 500 * time.Millisecond
 			}
 			sum, err := Execute(t.Context(), o)
 			require.NoError(t, err)

@@ -35,7 +35,7 @@ func ends(t *testing.T, g *guard) {
 	t.Helper()
 	select {
 	case <-g.process.Ended():
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("the guard goes on, though the pipe has ended")
 	}
 }

@@ -54,11 +54,16 @@ func TestLoadContainsQueueing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures this machine: left out with -short")
 	}
+	once(t, func(c *checks) { loadContainsQueueing(t, c) })
+}
+
+func loadContainsQueueing(t *testing.T, c *checks) {
+	t.Helper()
 	const stall, from, rate = 600 * time.Millisecond, 500 * time.Millisecond, 100
-	var once sync.Once
+	var first sync.Once
 	var begin time.Time
 	gate := func() {
-		once.Do(func() { begin = time.Now() })
+		first.Do(func() { begin = time.Now() })
 		if since := time.Since(begin); since > from && since < from+stall {
 			time.Sleep(from + stall - since)
 		}
@@ -76,18 +81,18 @@ func TestLoadContainsQueueing(t *testing.T) {
 				waited++
 			}
 		}
-		near(t, "how many waited longer than 100 ms", float64(waited), float64(rate)*(stall-80*time.Millisecond).Seconds(), 0.2)
-		near(t, "the longest", l.Latency[len(l.Latency)-1], float64(stall), 0.15)
+		c.near("how many waited longer than 100 ms", float64(waited), float64(rate)*(stall-80*time.Millisecond).Seconds(), 0.2)
+		c.near("the longest", l.Latency[len(l.Latency)-1], float64(stall), 0.15)
 		if p95 := tr.Values["latency-p95"]; p95 < 0.4*float64(stall) {
-			t.Errorf("p95 is %v: the queueing is not in it", time.Duration(p95))
+			c.failf("p95 is %v: the queueing is not in it", time.Duration(p95))
 		}
 		if p50 := tr.Values["latency-p50"]; p50 > 0.2*float64(stall) {
-			t.Errorf("the median is %v", time.Duration(p50))
+			c.failf("the median is %v", time.Duration(p50))
 		}
 		if q := tr.Values["in-flight"]; q < 40 {
-			t.Errorf("the longest queue was %v", q)
+			c.failf("the longest queue was %v", q)
 		}
-		near(t, "the achieved rate", tr.Values["achieved-rate"], rate, 0.1)
+		c.near("the achieved rate", tr.Values["achieved-rate"], rate, 0.1)
 		if _, ok := tr.Values["latency-p99"]; ok {
 			t.Error("200 arrivals carry a p99")
 		}
@@ -100,19 +105,21 @@ func TestLoadSearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures this machine: left out with -short")
 	}
-	o := protocolOf(t, "  - {name: load, parameters: {rate: search, seconds: \"1\", tail: 100ms, quantile: \"0.9\"}}\n", fakes("serial"), fake.New())
-	for _, tr := range carried(t, o) {
-		if !tr.OK() {
-			t.Fatalf("%+v", tr.Failure)
+	once(t, func(c *checks) {
+		o := protocolOf(t, "  - {name: load, parameters: {rate: search, seconds: \"1\", tail: 100ms, quantile: \"0.9\"}}\n", fakes("serial"), fake.New())
+		for _, tr := range carried(t, o) {
+			if !tr.OK() {
+				t.Fatalf("%+v", tr.Failure)
+			}
+			holds, fails := tr.Values["max-rate"], tr.Values["max-rate-fails"]
+			if holds < 50 || fails > 130 || fails <= holds || fails/holds > 1.11 {
+				c.failf("the rate lies in [%v, %v]; %v", holds, fails, tr.Remarks)
+			}
+			if l := loadSeries(t, o.Dir, tr, true); l.Holds != holds || len(l.Latency) == 0 || tr.Values["latency-p50"] > 1e8 {
+				c.failf("%+v", tr.Values)
+			}
 		}
-		holds, fails := tr.Values["max-rate"], tr.Values["max-rate-fails"]
-		if holds < 50 || fails > 130 || fails <= holds || fails/holds > 1.11 {
-			t.Errorf("the rate lies in [%v, %v]; %v", holds, fails, tr.Remarks)
-		}
-		if l := loadSeries(t, o.Dir, tr, true); l.Holds != holds || len(l.Latency) == 0 || tr.Values["latency-p50"] > 1e8 {
-			t.Errorf("%+v", tr.Values)
-		}
-	}
+	})
 }
 
 // A rate far beyond what the engine carries ends at the bound, and says so.

@@ -32,7 +32,7 @@ func (l long) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engi
 	}
 }
 
-const shortOpening = 50 * time.Millisecond
+const shortOpening = 200 * time.Millisecond
 
 // steps keeps what the user is told of stages.
 type steps struct {

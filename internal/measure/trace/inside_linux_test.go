@@ -32,8 +32,8 @@ func TestInside(t *testing.T) {
 			continue
 		}
 	}
-	end := time.Now().Add(300 * time.Millisecond)
 	tr, waiter = waited(t, r, way{wait: func() {
+		end := time.Now().Add(300 * time.Millisecond) // by now it is recorded
 		other := make(chan struct{})
 		go func() {
 			defer close(other)

@@ -49,7 +49,7 @@ func TestTrialsInOrder(t *testing.T) {
 			t.Errorf("%d of %d, %v", n, most, err)
 		}
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines, there were %d", runtime.NumGoroutine(), before)
 		}

@@ -94,7 +94,7 @@ func TestLatePod(t *testing.T) {
 		want        record.Class
 	}{
 		{"a refusal", true, time.Minute, false, record.EngineError},
-		{"a time-out", false, 50 * time.Millisecond, false, record.TimeOut},
+		{"a time-out", false, 500 * time.Millisecond, false, record.TimeOut},
 		{"an interrupt", false, time.Minute, true, record.EngineError},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())

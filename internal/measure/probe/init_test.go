@@ -72,7 +72,7 @@ func TestInitReaps(t *testing.T) {
 	cmd, _, _ := startInit(t)
 	require.NoError(t, inside(t, cmd.Process.Pid, "/bin/sh", "-c", "sleep 0.05 & exit 0").Run())
 	var left []string
-	for range 100 {
+	for range 1000 {
 		out, err := inside(t, cmd.Process.Pid, "/bin/sh", "-c", "grep -l sleep /proc/[0-9]*/comm").Output()
 		if left = strings.Fields(string(out)); err != nil && len(left) == 0 {
 			return // grep found none

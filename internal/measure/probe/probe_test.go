@@ -69,7 +69,7 @@ func needRoot(t testing.TB) {
 // gone waits until a process has ended or is a zombie.
 func gone(t testing.TB, pid int) {
 	t.Helper()
-	for range 200 {
+	for range 3000 {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 		if err != nil {
 			return

@@ -243,9 +243,10 @@ func TestTaskEndsAllItStarted(t *testing.T) {
 	t.Parallel()
 	tool(t, "setsid")
 	cmd := taskCommand(t, probePath(t), TaskArgs{Dir: t.TempDir(), Steps: []TaskStep{
-		shStep(TaskServe, `setsid sh -c 'trap "" TERM; echo $$ >&2; sleep 60; sleep 60' & sleep 0.02; exit 0`),
+		shStep(TaskServe, `setsid sh -c 'trap "" TERM; touch deaf; echo $$ >&2; sleep 60; sleep 60' & exit 0`),
 		shStep(TaskServe, `trap "exit 7" TERM; touch up; while :; do sleep 0.01; done`),
 		{Kind: TaskFile, File: "up"},
+		{Kind: TaskFile, File: "deaf"},
 		shStep(TaskMain, "(sleep 60; echo never) & sleep 0.05; echo main"),
 	}})
 	mark := "PLIMSOLL_TASK_TEST=" + strconv.FormatInt(time.Now().UnixNano(), 36)

@@ -52,6 +52,7 @@ printf '%s\n' "$@" >"$(dirname "$0")/args"
 [ "$1" = wait ] || exit 6
 n=0
 trap 'n=$((n + 1))' TERM
+: >"$(dirname "$0")/waits"
 while [ $n = 0 ]; do sleep 0.05; done
 sleep 0.3
 exit $((130 + n - 1))
@@ -82,14 +83,12 @@ exit $((130 + n - 1))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.json"), nil, 0o644))
 	_ = os.Remove(filepath.Join(dir, "args"))
 	cmd := start("2")
-	for range 500 {
-		if _, err := os.Stat(filepath.Join(dir, "args")); err == nil {
+	for range 3000 {
+		if _, err := os.Stat(filepath.Join(dir, "waits")); err == nil {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(100 * time.Millisecond)
-
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	end(cmd, "2", "130")
 

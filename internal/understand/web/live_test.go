@@ -210,7 +210,7 @@ func TestManyViewers(t *testing.T) {
 	}
 	x.client.CloseIdleConnections()
 	for i := 0; runtime.NumGoroutine() > before || openFiles(t) > files; i++ {
-		if i == 500 {
+		if i == 3000 {
 			t.Fatalf("%d goroutines and %d files before, %d and %d after", before, files, runtime.NumGoroutine(), openFiles(t))
 		}
 		time.Sleep(10 * time.Millisecond)

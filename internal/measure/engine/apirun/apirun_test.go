@@ -127,7 +127,10 @@ func baseOf(c course) (*Base, *engineOf) {
 	return NewBase(e, e), e
 }
 
-func task() engine.Task { return engine.Task{Name: "one", Limit: 200 * time.Millisecond} }
+func task() engine.Task { return engine.Task{Name: "one", Limit: 30 * time.Second} }
+
+// brief is one whose time runs out: only what is to wait for that may take it.
+func brief() engine.Task { return engine.Task{Name: "one", Limit: 200 * time.Millisecond} }
 
 // What came of a trial, by what its container did.
 func TestOutcome(t *testing.T) {
@@ -151,6 +154,9 @@ func TestOutcome(t *testing.T) {
 	} {
 		b, e := baseOf(c.course)
 		w := task()
+		if c.class == record.TimeOut {
+			w = brief()
+		}
 		w.Stop = c.stop
 		res, err := b.Run(t.Context(), w)
 		if err != nil {
@@ -186,7 +192,7 @@ func TestExit(t *testing.T) {
 func TestLeft(t *testing.T) {
 	b, e := baseOf(course{says: "x"})
 	e.refuses = &engine.Error{Class: record.Unavailable, Text: "gone"}
-	res, err := b.Run(t.Context(), task())
+	res, err := b.Run(t.Context(), brief())
 	if err != nil || res.Failure == nil || !strings.HasSuffix(res.Failure.Text, "; the container is removed when the daemon is back") || len(e.entries) != 1 {
 		t.Fatalf("%v, %+v, in the ledger %v", err, res.Failure, e.entries)
 	}
@@ -223,7 +229,7 @@ func TestMadeLate(t *testing.T) {
 		"close": func(b *Base) error { return b.Close(t.Context()) },
 	} {
 		b, e := baseOf(course{late: true})
-		if res, err := b.Run(t.Context(), task()); err != nil || res.Failure == nil || res.Failure.Class != record.TimeOut {
+		if res, err := b.Run(t.Context(), brief()); err != nil || res.Failure == nil || res.Failure.Class != record.TimeOut {
 			t.Fatalf("%s: %v, %+v", name, err, res.Failure)
 		}
 		if !e.there["one"] || len(e.entries) != 1 {
@@ -258,7 +264,7 @@ func TestHold(t *testing.T) {
 	// An engine that knows the limit may say first that it is over, and say no more.
 	for _, c := range []course{{}, {upFails: &engine.Error{Class: record.TimeOut, Text: "stream terminated"}}} {
 		b, e = baseOf(c)
-		_, err = b.Hold(t.Context(), task())
+		_, err = b.Hold(t.Context(), brief())
 		var why *engine.Error
 		if !errors.As(err, &why) || why.Class != record.TimeOut || !strings.HasPrefix(why.Text, "holding one: was not ready within 200ms and was killed, while") || len(e.there) > 0 {
 			t.Errorf("%+v: %v, still there %v", c, err, e.there)
@@ -290,7 +296,10 @@ func TestExec(t *testing.T) {
 		{course{}, []string{"K=v"}, record.Unsupported},
 	} {
 		e.inner = c.inner
-		x := engine.Task{Name: "inner", Limit: 200 * time.Millisecond, Env: c.env, Argv: []string{"/no/such/program"}}
+		x := engine.Task{Name: "inner", Limit: task().Limit, Env: c.env, Argv: []string{"/no/such/program"}}
+		if c.class == record.TimeOut {
+			x.Limit = brief().Limit
+		}
 		res, err := h.(engine.Executor).Exec(t.Context(), x)
 		var class record.Class
 		if res.Failure != nil {

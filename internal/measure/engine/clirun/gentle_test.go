@@ -19,8 +19,9 @@ import (
 // client stands in for an engine's client: it notes its container in a file,
 // which it removes when the container has ended. Told to end it hands that on;
 // killed, it leaves the file.
-const client = `state=$1; shift; : >"$state"
+const client = `state=$1; shift
 trap 'kill -TERM $pid' TERM
+: >"$state"
 "$@" & pid=$!
 while kill -0 $pid 2>/dev/null; do wait $pid; done
 rm "$state"`
@@ -29,7 +30,7 @@ func clientPlan(kit *engine.Kit, state, onTerm string, limit time.Duration) clir
 	argv := (&probe.PayloadArgs{Word: adapter.Word(), Stay: true, OnTerm: onTerm}).Argv(kit.ProbePath)
 	p := clirun.Attached(engine.Task{Name: "t", Argv: argv, Limit: limit},
 		probe.Command{Argv: append([]string{"/bin/sh", "-c", client, "client", state}, argv...)})
-	p.Gentle = time.Second
+	p.Gentle = 2 * time.Second // time enough for a shell on a busy machine
 	return p
 }
 

@@ -33,7 +33,7 @@ func base(t *testing.T) (*clirun.Base, *engine.Kit) {
 
 func plan(kit *engine.Kit, args probe.PayloadArgs) clirun.Plan {
 	argv := args.Argv(kit.ProbePath)
-	return clirun.Attached(engine.Task{Name: args.Word, Argv: argv, Limit: 5 * time.Second}, probe.Command{Argv: argv})
+	return clirun.Attached(engine.Task{Name: args.Word, Argv: argv, Limit: 30 * time.Second}, probe.Command{Argv: argv})
 }
 
 func TestHold(t *testing.T) {
@@ -72,7 +72,7 @@ func TestHoldOfWhatEnds(t *testing.T) {
 	require.NoError(t, err)
 	select {
 	case <-h.Ended():
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("nobody told of the end")
 	}
 	res, err := h.End(t.Context(), engine.Stop{Grace: time.Second})

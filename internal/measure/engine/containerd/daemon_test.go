@@ -56,7 +56,7 @@ func (d *testDaemon) start(kit *engine.Kit) {
 	if err := d.cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		c, _, err := dial(d.t.Context(), kit, d.socket)
 		if err == nil {
 			_ = c.Close()

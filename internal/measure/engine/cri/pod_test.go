@@ -95,11 +95,16 @@ func TestRotation(t *testing.T) {
 	everywhere(t, func(t *testing.T, kit *engine.Kit, env *environment) {
 		task := shell(kit, `i=0; while [ $i -lt 400 ]; do echo line $i; echo err $i >&2; i=$((i+1)); /bin/busybox usleep 2000; done`)
 		path := filepath.Join(env.settings.logs, task.Name, first.log)
-		rotated := make(chan int, 1)
+		rotated, over := make(chan int, 1), make(chan struct{})
 		go func() {
 			n := 0
 			for n < 2 {
-				time.Sleep(150 * time.Millisecond)
+				select {
+				case <-over: // it may have been faster than we
+					rotated <- n
+					return
+				case <-time.After(150 * time.Millisecond):
+				}
 				if info, err := os.Stat(path); err != nil || info.Size() < 1000 {
 					continue
 				}
@@ -116,6 +121,7 @@ func TestRotation(t *testing.T) {
 			rotated <- n
 		}()
 		res, err := env.Run(t.Context(), task)
+		close(over)
 		if err != nil || res.Failure != nil {
 			t.Fatalf("%v, %+v", err, res.Failure)
 		}

@@ -54,9 +54,9 @@ func TestCanary(t *testing.T) {
 		t.Helper()
 		var out []byte
 		for range 20 { // httpd takes a moment to listen, the first time
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			out, err = exec.CommandContext(ctx, "docker", "-H", d.host, "exec", talker.ID, "/bin/busybox", "sh", "-c",
-				`printf 'GET / HTTP/1.0\r\n\r\n' | busybox nc -w 3 `+ip+` 8000`).CombinedOutput()
+				`printf 'GET / HTTP/1.0\r\n\r\n' | busybox nc -w 15 `+ip+` 8000`).CombinedOutput()
 			cancel()
 			if err == nil || when != "before" {
 				break
@@ -116,7 +116,7 @@ func canary(t *testing.T, d *daemon, kit *engine.Kit, tag, name, script string) 
 // own settings, and the bridge as the kernel knows it.
 func stateOf(t *testing.T, d *daemon) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var all []string
 	bridge, err := net.InterfaceByName("docker0")

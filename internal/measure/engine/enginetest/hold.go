@@ -276,11 +276,10 @@ func (s *suite) execHangs(t *testing.T, x engine.Executor) {
 	if s.simulated() {
 		return
 	}
-	for range 50 { // it was killed, and may still be going
-		if len(processesWith(args.Word)) == 0 {
+	for end := time.Now().Add(goneWithin); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if len(processesWith(args.Word)) == 0 { // it was killed, and may still be going
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	t.Errorf("it still runs after its time limit: pids %v", processesWith(args.Word))
 }

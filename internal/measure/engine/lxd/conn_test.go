@@ -25,7 +25,7 @@ func TestNoSilentConnection(t *testing.T) {
 	})}
 	go func() { _ = srv.Serve(peeking{l}) }() // until it is closed
 	t.Cleanup(func() { _ = srv.Close() })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	d := New().dial(socket)
 	defer d.close()
@@ -56,7 +56,7 @@ func another(ctx context.Context, t *testing.T, socket string) net.Conn {
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err == nil {
 		t.Cleanup(func() { _ = c.Close() })
-		_ = c.SetDeadline(time.Now().Add(3 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 		_, err = fmt.Fprint(c, "GET /1.0 HTTP/1.0\r\n\r\n")
 	}
 	require.NoError(t, err)

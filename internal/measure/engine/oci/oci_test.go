@@ -41,7 +41,7 @@ func TestYouki(t *testing.T) {
 
 // native tries a runtime that shares the host's kernel.
 func native(t *testing.T, runtime string) {
-	opts := enginetest.Options{Own: own, Shared: shared, Hang: time.Second, Grace: 300 * time.Millisecond}
+	opts := enginetest.Options{Own: own, Shared: shared, Hang: 2 * time.Second}
 	t.Run("steps", func(t *testing.T) {
 		conformance(t, map[string]string{engine.Runtime: runtime}, opts)
 	})

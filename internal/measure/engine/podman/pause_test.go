@@ -2,6 +2,7 @@ package podman
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,9 +81,13 @@ func (w *world) start(t *testing.T, name string, uid int, apart bool) int {
 	}
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for range 200 {
-		if exe, _ := os.Readlink("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/exe"); exe == path {
+	for range 4000 {
+		exe, err := os.Readlink("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/exe")
+		if exe == path {
 			return cmd.Process.Pid
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			break // it has ended
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -217,7 +222,7 @@ func TestForgedService(t *testing.T) {
 			}
 		}
 	}
-	for range 100 {
+	for range 2000 {
 		if ended(ours[0]) && ended(ours[1]) && ended(ours[2]) {
 			break
 		}

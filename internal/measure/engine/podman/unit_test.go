@@ -180,13 +180,13 @@ func TestRuntimeFlags(t *testing.T) {
 // there is says so.
 func TestDetectSlow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podman")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 0.4\necho 4.3.1\n"), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 0.6\necho 4.3.1\n"), 0o755))
 	kit := &engine.Kit{Getenv: os.Getenv, LookPath: func(string) (string, error) { return path, nil },
 		User: &engine.User{Name: "somebody", UID: os.Getuid(), GID: os.Getgid(), RuntimeDir: t.TempDir()}}
 	if d := New().Detect(t.Context(), kit); !d.Usable || d.Version != "4.3.1" {
 		t.Errorf("%+v", d)
 	}
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if d := New().Detect(short, kit); d.Usable || !strings.Contains(d.Reason, " hung: it had not ended after ") {
 		t.Errorf("%+v", d)

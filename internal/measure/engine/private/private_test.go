@@ -283,7 +283,7 @@ func TestHostNetwork(t *testing.T) {
 
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
-	for range 100 {
+	for range 1000 {
 		b, _ := os.ReadFile(file)
 		if n, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
 			return n

@@ -159,7 +159,7 @@ func TestHostNamespace(t *testing.T) {
 	}
 	// The namespace alone, without the seal, is no proof either.
 	apart := let(t, "", 0, "X=", "unshare", "--mount", "sleep", "600")
-	for range 100 {
+	for range 2000 {
 		if n.Mount, _ = mountNamespace(strconv.Itoa(apart.cmd.Process.Pid)); n.Mount != host {
 			break
 		}

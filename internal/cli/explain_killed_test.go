@@ -77,7 +77,7 @@ func TestTuneKilled(t *testing.T) {
 	require.NoError(t, err)
 	p.out = filepath.Join(p.dir, "measured")
 	p.killOnce(func(int) bool { return now().Now != was.Now }, "tune", "--measure", "floor", "--state", state, "--blocks", "500", "-d", p.out, "--wait", "--force", "--progress", "none")
-	for begin := time.Now(); now().Now != was.Now && time.Since(begin) < 5*time.Second; {
+	for begin := time.Now(); now().Now != was.Now && time.Since(begin) < putBack; {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if s := now(); s.Now != was.Now || s.Already != was.Already {

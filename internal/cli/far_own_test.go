@@ -110,7 +110,7 @@ func (g *ownGroups) remove(dirs []string) error {
 	var errs []error
 	for _, dir := range dirs {
 		err := os.Remove(dir)
-		for range 400 {
+		for range 4000 {
 			if err == nil || errors.Is(err, fs.ErrNotExist) {
 				err = nil
 				break

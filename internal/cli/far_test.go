@@ -119,7 +119,7 @@ func (f *farHosts) start(name string) error {
 		if exists(filepath.Join(dir, "ready")) {
 			break
 		}
-		if time.Since(begin) > 20*time.Second {
+		if time.Since(begin) > time.Minute {
 			return errors.Join(fmt.Errorf("the host %s has not begun", name), f.stop(name), errors.New(said.String()))
 		}
 	}

@@ -48,7 +48,7 @@ func killedWithDaemon(t *testing.T, by string) {
 	cmd := p.command("run", "--wait", study, "-o", p.out, "--force", "--progress", "none")
 	require.NoError(t, cmd.Start())
 	pid := 0
-	for begin := time.Now(); time.Since(begin) < time.Minute && len(p.trials()) == 0; time.Sleep(20 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < 3*time.Minute && len(p.trials()) == 0; time.Sleep(20 * time.Millisecond) { // it may wait for its turn
 		pid = daemonIn(dir)
 	}
 	_ = cmd.Process.Kill() // it may have ended: that is seen below

@@ -153,7 +153,7 @@ func (a ablationWords) summary() string {
 	if len(most) > 0 {
 		s += " Most of " + whole + ": " + strings.Join(most, "; ") + "." // a name may have a comma
 	}
-	if x.Whole != nil && (!x.Running() || surely(x.Whole)) && math.Abs(x.Rest) >= 0.02*math.Abs(x.Whole.Value) {
+	if x.Whole != nil && (!x.Running() || surely(x.Whole)) && x.Rest != 0 && math.Abs(x.Rest) >= 0.02*math.Abs(x.Whole.Value) {
 		s += fmt.Sprintf(" The steps add up to %s, the difference of the two ends is %s.", a.amount(x.Whole.Value-x.Rest), a.amount(x.Whole.Value))
 	}
 	return s

@@ -145,6 +145,13 @@ func TestAdded(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
 	}
+	// Where nothing was taken away, there is no sum of steps to miss.
+	w.Steps, w.Floor, w.Whole, w.Rest = nil, w.Base, ms(0, 0), 0
+	b.Reset()
+	require.NoError(t, Ablations.Write(&b, "text", x, Options{Width: 100}))
+	if s := b.String(); strings.Contains(s, "add up") || !strings.Contains(s, "What can be added") {
+		t.Error(s)
+	}
 }
 
 // A running workload's rate: what the engine costs it, with the interval; and memory,

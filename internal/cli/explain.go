@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/run"
+	"plimsoll/internal/measure/spans"
 	"plimsoll/internal/measure/trace"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/page"
@@ -38,6 +39,8 @@ type explainFlags struct {
 	against   string
 	allCalls  bool
 	keep      string // the record's directory, "" for none
+	spans     bool   // those of the engine's own are shown beside it
+	received  *spans.Receiver
 }
 
 func explainCommand(w World) *cobra.Command {
@@ -66,6 +69,7 @@ are timed from outside.`,
   plimsoll explain docker --stop none --against with=init
   plimsoll explain docker --format html -o start.html
   plimsoll explain docker --against network=host --keep start
+  plimsoll explain cri endpoint=crio --spans
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 || c.ArgsLenAtDash() > 0 {
@@ -81,6 +85,9 @@ are timed from outside.`,
 			f.asked = c.Flags().Changed("starts")
 			explain := f.environment
 			if err := f.ranges(c, args); err != nil {
+				return err
+			}
+			if err := f.ownSpans(c, args); err != nil {
 				return err
 			}
 			if f.many(c, args) {
@@ -119,6 +126,9 @@ are timed from outside.`,
 			if how := report.Tracing(x); how != "" && slices.Contains([]string{"chrome", "folded"}, f.format) {
 				fmt.Fprintln(w.Stderr, how) // what these formats have no room for
 			}
+			if x.Spans != nil && f.format == "chrome" {
+				fmt.Fprintln(w.Stderr, report.SpansHow(x.Spans))
+			}
 			if f.format == "html" {
 				return f.show(w, func(out io.Writer, _ report.Options) error { return page.WriteLanes(out, x) })
 			}
@@ -139,6 +149,7 @@ are timed from outside.`,
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
+	c.Flags().BoolVar(&f.spans, "spans", false, "show beside it the engine's own spans (OpenTelemetry): of a private daemon, which is started with its own tracing switched on, never of yours; CRI-O, containerd from 2.0, Docker from 25")
 	f.addWaiting(c)
 	completes(c, "stop", completeWords("exit\tits program ends at SIGTERM", "ignore\tits program ignores SIGTERM", "none\tits program has no handler for SIGTERM"))
 	completes(c, "against", completeEngineNames(w, realEngine))

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/common/lists"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -85,6 +86,7 @@ func (f *explainFlags) again(env []string) string {
 	line.add(true, "--starts", strconv.Itoa(f.starts))
 	line.add(f.against != "", "--against", f.against)
 	line.add(f.allCalls, "--all-calls")
+	line.add(f.spans, "--spans")
 	line.add(f.stop != "", "--stop", f.stop)
 	return harmless.ShellLine(line)
 }
@@ -130,6 +132,13 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		}
 		return nil, unopened(plan.Excluded)
 	}
+	var collector *engine.Collector
+	if f.spans {
+		if collector, err = f.receive(finish, s, plan.Environments[0], lacks); err != nil {
+			return nil, err
+		}
+		defer f.received.Close()
+	}
 	// In a folder that clean knows for ours, should this be killed.
 	id := record.NewRunID()
 	parent, err := s.state.Claim(id, "", nil)
@@ -147,6 +156,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		o.Trace = &tracing
 	}
 	o.TraceFrom, o.TraceUntil = f.stretch()
+	o.Spans = collector
 	o.AtOnce, o.Progress, o.Finish, o.Wait = f.atOnce, newProgress(w, f.progress), finish.Done(), f.wait
 	if err := describeHost(finish, s, o.Run, true); err != nil {
 		return nil, err
@@ -324,6 +334,9 @@ func (s *starts) add(f *explainFlags, r *record.Reader, t *record.Trial) error {
 	if err = errors.Join(err, in.Close()); err != nil {
 		return fail(Failed, "%w", err)
 	}
+	if f.received != nil { // all have come: their daemon has ended
+		seen.Spans = f.received.During(seen.From, seen.To)
+	}
 	s.traces = append(s.traces, seen)
 	if s.spans == nil {
 		s.spans = map[int]int64{}
@@ -347,5 +360,9 @@ func (s *starts) explained(f *explainFlags, env, lacks string, failed *record.Fa
 	if len(s.untraced) != len(s.traces) {
 		s.untraced = nil // some neighbours are missing: what tracing costs stays untold
 	}
-	return timeline.Explain(s.traces, s.untraced)
+	x, err := timeline.Explain(s.traces, s.untraced)
+	if err == nil && f.received != nil {
+		f.told(x, env)
+	}
+	return x, err
 }

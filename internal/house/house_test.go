@@ -35,7 +35,7 @@ var storeys = [][]string{
 	{"view"},
 	{"study"},
 	{"agent"},
-	{"collect", "storage", "trace", "tune", "build", "revision"},
+	{"collect", "storage", "trace", "spans", "tune", "build", "revision"},
 	{"workload", "threshold", "profile", "place", "fleet"},
 	{"engine"},
 	{"imagestore"},

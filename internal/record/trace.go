@@ -23,6 +23,18 @@ type Trace struct {
 	Events []TraceEvent
 	// Tail is nil where the file was cut off.
 	Tail *TraceTail
+	// Spans are those of the engine's own, where it was asked for them. No file has them.
+	Spans []TraceSpan
+}
+
+// TraceSpan is a piece of work as the engine tells of it itself (OpenTelemetry).
+type TraceSpan struct {
+	Trace      [16]byte
+	ID, Parent [8]byte // Parent is zero where it has none
+	Name       string
+	Service    string // who tells of it: crio
+	From, To   int64  // ns after the trace's From
+	Failed     bool
 }
 
 // TraceHead says what was traced.

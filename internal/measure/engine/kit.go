@@ -46,6 +46,9 @@ type Kit struct {
 	// AllBuilds are those of all environments of the run, for an engine whose daemon
 	// learns of builds when it starts.
 	AllBuilds []record.Build
+	// Spans is where daemons of ours send their own spans; nil: they make none. Then an
+	// engine that is Spanning takes a daemon of ours, never the user's.
+	Spans *Collector
 	// Launcher starts a launcher, inside the given cgroups where any are given.
 	Launcher func(ctx context.Context, opts probe.Options) (*probe.Launcher, error)
 }

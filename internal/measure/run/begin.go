@@ -85,7 +85,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 	return &engine.Kit{
 		RunID: id, Dir: dir, ProbePath: path, Images: store, Elsewhere: elsewhere,
 		LookPath: o.LookPath, Getenv: o.Getenv,
-		User: o.User, NoUser: o.NoUser, Root: o.Root, Ledger: ledger,
+		User: o.User, NoUser: o.NoUser, Root: o.Root, Ledger: ledger, Spans: o.Spans,
 		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {
 			return probe.Start(ctx, path, opts)
 		},

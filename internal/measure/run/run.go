@@ -82,6 +82,8 @@ type Options struct {
 	// TraceFrom and TraceUntil are the events between which a life cycle is explained;
 	// without them the start, from the request until it is ready.
 	TraceFrom, TraceUntil record.Event
+	// Spans is where daemons of ours send their own spans; nil: they make none.
+	Spans *engine.Collector
 	// AtOnce is how many life cycles begin together in every second pair of blocks;
 	// up to 1: each is alone.
 	AtOnce int

@@ -126,6 +126,9 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 	}
 	d.Add(s)
 	d.Legend(fmt.Sprintf("The start whose time is the median, of %s ms.", fixed(x.Median.Span)))
+	if x.Spans != nil {
+		addSpans(d, x)
+	}
 }
 
 // shorterColumn is by how much less the start would take without a step.

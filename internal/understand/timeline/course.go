@@ -93,6 +93,8 @@ type Course struct {
 	Waiter  int
 	Threads map[int]*Thread
 	Lost    int64
+	// Spans are the engine's own, by their beginning; none unless they were asked for.
+	Spans []record.TraceSpan
 
 	// askers are the processes that asked where no single thread of theirs did.
 	askers []int
@@ -104,7 +106,7 @@ type Course struct {
 func Read(t *record.Trace) *Course {
 	b := builder{trace: t, now: map[int]*Interval{}, course: &Course{
 		What: t.What, Until: t.Until, Span: t.To - t.From, Waiter: t.Waiter,
-		Threads: map[int]*Thread{},
+		Threads: map[int]*Thread{}, Spans: t.Spans,
 	}}
 	if t.Tail != nil {
 		b.course.Lost = t.Tail.Lost

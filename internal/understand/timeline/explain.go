@@ -37,6 +37,8 @@ type Explanation struct {
 	// possible. Tree has then only what is seen from outside, and Median is nil.
 	Lacks string `json:"lacks,omitempty"`
 	Tree  *Step  `json:"tree"`
+	// Spans are the engine's own, where they were asked for.
+	Spans *OwnSpans `json:"spans,omitempty"`
 	// Median is the course of the start whose time is the median.
 	Median *Course `json:"-"`
 

@@ -40,8 +40,11 @@ type chromeEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
+// ofSpans is the process that the engine's own spans stand at: higher than any is.
+const ofSpans = 1 << 22
+
 // WriteChrome writes a course in the Trace Event Format: a lane for each thread
-// that is on the way, and one for the way itself.
+// that is on the way, one for the way itself, and those of the engine's own spans.
 func WriteChrome(w io.Writer, c *Course) error {
 	events := []chromeEvent{
 		{Name: "process_name", Phase: "M", Args: map[string]any{"name": "the way from the request to the end"}},
@@ -75,6 +78,16 @@ func WriteChrome(w io.Writer, c *Course) error {
 				e.Args = map[string]any{"kernel": in.Stack, "woken by": in.Waker}
 			}
 			events = append(events, e)
+		}
+	}
+	for i, row := range c.spanRows() {
+		if i == 0 {
+			events = append(events, chromeEvent{Name: "process_name", Phase: "M", PID: ofSpans, Args: map[string]any{"name": "the engine's own spans"}})
+		}
+		events = append(events, chromeEvent{Name: "thread_name", Phase: "M", PID: ofSpans, TID: i + 1, Args: map[string]any{"name": row[0].Service}})
+		for _, s := range row {
+			events = append(events, chromeEvent{Name: s.Name, Phase: "X", At: float64(s.From) / 1e3, Long: float64(s.To-s.From) / 1e3, PID: ofSpans, TID: i + 1,
+				Args: map[string]any{"service": s.Service, "trace": fmt.Sprintf("%x", s.Trace), "failed": s.Failed}})
 		}
 	}
 	enc := json.NewEncoder(w)

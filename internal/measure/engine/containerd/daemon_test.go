@@ -36,7 +36,7 @@ func startTestDaemon(t *testing.T, kit *engine.Kit) *testDaemon {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.toml")
-	require.NoError(t, os.WriteFile(config, []byte(configuration(t.Context(), program, dir, "", "")), 0o600))
+	require.NoError(t, os.WriteFile(config, []byte(configuration(t.Context(), program, dir, "", "", nil)), 0o600))
 	d := &testDaemon{t: t, argv: []string{program, "--config", config}, socket: filepath.Join(dir, "c.sock")}
 	kit.Getenv = func(name string) string {
 		if name == "CONTAINERD_ADDRESS" {

@@ -127,7 +127,8 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 	var d *daemon
 	var version string
 	unsynced := env.spec.Omits(engine.Durability)
-	lacks := set != "" || unsynced || env.spec.Adds(engine.OwnDaemon) // the user's daemon is none of builds
+	// The user's daemon is none of builds, and is not traced.
+	lacks := set != "" || unsynced || env.spec.Adds(engine.OwnDaemon) || kit.Spans != nil
 	if !lacks {
 		if d, version, err = connect(ctx, kit); err != nil {
 			return err
@@ -165,6 +166,7 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 		if unsynced {
 			env.AddFacts(map[string]string{"fsync": private.UnsyncedFact})
 		}
+		env.AddFacts(kit.Spans.Facts())
 	}
 	env.d = d
 	env.release = append(env.release, func(context.Context) error { return d.Close() })

@@ -68,7 +68,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	if err != nil {
 		return nil, nil, err
 	}
-	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables), Hide: []string{"/run/containerd"}, Unsynced: unsynced}
+	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables, kit.Spans.Env()), Hide: []string{"/run/containerd"}, Unsynced: unsynced, Reaches: kit.Spans.Reach()}
 	fsPath := ""
 	var fs *private.FileSystem
 	if kind := needs[snapshotter]; kind != "" {
@@ -91,7 +91,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	socket := ""
 	o.Configure = func(dir string) ([]string, error) {
 		socket = filepath.Join(dir, "c.sock")
-		text, err := ctrd.Lay(with, configuration(ctx, program, dir, snapshotter, fsPath))
+		text, err := ctrd.Lay(with, configuration(ctx, program, dir, snapshotter, fsPath, kit.Spans))
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func versionIn(out string) string {
 
 // configuration is that of a containerd with nothing but what a native client
 // needs. 1.x reads version 2 of the format, 2.x reads it too.
-func configuration(ctx context.Context, program, dir, snapshotter, fsPath string) string {
+func configuration(ctx context.Context, program, dir, snapshotter, fsPath string, spans *engine.Collector) string {
 	format := 2
 	if out, err := tool(ctx, program, "--version"); err == nil && strings.HasPrefix(versionIn(out), "2.") {
 		format = 3
@@ -148,5 +148,5 @@ path = %q
 	if fsPath != "" {
 		text += fmt.Sprintf("[plugins.\"%s.%s\"]\nroot_path = %q\n", snapshotterType, snapshotter, filepath.Join(fsPath, "snapshots"))
 	}
-	return text
+	return text + ctrd.Tracing(spans, format == 3)
 }

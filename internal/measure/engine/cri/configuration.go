@@ -21,6 +21,7 @@ type configuration struct {
 	like                        *state // the user's
 	builds                      []record.Build
 	plain                       map[string]string // paths of other runtimes, by handler
+	traced                      string            // where its own spans go, as its configuration has it
 }
 
 func (c configuration) write(over *given.Configuration) error {
@@ -94,7 +95,7 @@ func (c configuration) text() string {
 	for _, name := range slices.Sorted(maps.Keys(c.plain)) {
 		handler(name, c.plain[name])
 	}
-	return b.String()
+	return b.String() + c.traced
 }
 
 func (c configuration) pluginDir() string {

@@ -123,17 +123,17 @@ func startCRIO(ctx context.Context, kit *engine.Kit, user *server, set string, p
 	if err := podScored(o.given.File(crioFile), like, score, may); err != nil {
 		return nil, err
 	}
-	c := crioConfiguration{pause: pause.ref, plugins: plugins, like: like, monitor: monitorOf(kit, like), builds: kit.AllBuilds, plain: plainRuntimes(kit)}
-	opts := private.Options{Name: name, Hide: slices.Concat(crioHidden, left), Cgroups: []string{o.group}, Ready: o.ready}
+	c := crioConfiguration{pause: pause.ref, plugins: plugins, like: like, monitor: monitorOf(kit, like), builds: kit.AllBuilds, plain: plainRuntimes(kit), spans: kit.Spans}
+	opts := private.Options{Name: name, Hide: slices.Concat(crioHidden, left), Cgroups: []string{o.group}, Ready: o.ready, Reaches: kit.Spans.Reach()}
 	opts.Configure = func(dir string) ([]string, error) {
 		c.dir, o.socket = dir, filepath.Join(dir, "c.sock")
 		return c.command(program, o.socket), c.write(o.given)
 	}
-	opts.Env = slices.Concat(path, o.given.Variables, []string{"CONTAINERS_STORAGE_CONF=" + filepath.Join(kit.Dir, "private", name, storageFile)})
+	opts.Env = slices.Concat(path, o.given.Variables, kit.Spans.Env(), []string{"CONTAINERS_STORAGE_CONF=" + filepath.Join(kit.Dir, "private", name, storageFile)})
 	if o.Daemon, err = private.Start(ctx, kit, opts); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.understood(ctx), o.pull(ctx, pause)); err != nil {
+	if err := errors.Join(o.understood(ctx, kit.Spans), o.pull(ctx, pause)); err != nil {
 		return nil, o.stop(ctx, err)
 	}
 	return o, nil
@@ -155,16 +155,19 @@ func (o *ownServer) pull(ctx context.Context, r *served) error {
 	return errors.Join(err, stop())
 }
 
-// understood says which setting of a build's configuration CRI-O does not have: it passes
-// over those that it doesn't know in silence.
-func (o *ownServer) understood(ctx context.Context) error {
+// understood says which setting of a build's configuration, or of the tracing, CRI-O does
+// not have: it passes over those that it doesn't know in silence.
+func (o *ownServer) understood(ctx context.Context, spans *engine.Collector) error {
 	over := o.given.File(crioFile)
-	if over == nil {
+	if over == nil && spans == nil {
 		return nil
 	}
 	is, err := crioConfig(ctx, o.socket)
 	if err != nil {
 		return &engine.Error{Class: record.EngineError, Text: "asking the private CRI-O for its configuration", Err: err}
+	}
+	if s := confile.Lacks(is, crioTracing(spans)); s != nil {
+		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("this CRI-O was told %s, to send its spans, and has another value", s)}
 	}
 	if s := confile.Lacks(is, over); s != nil {
 		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s has %s, and this CRI-O knows no such setting, or has another value", crioFile, s)}

@@ -60,6 +60,7 @@ type crioConfiguration struct {
 	like                         map[string]any // the user's
 	builds                       []record.Build
 	plain                        map[string]string // paths of other runtimes, by handler
+	spans                        *engine.Collector // of its own spans; nil: none
 }
 
 // monitorOf is the path of conmon: a build, else the one that the user's server has.
@@ -148,7 +149,7 @@ func (c crioConfiguration) settings() map[string]any {
 		"namespaces_dir": crioRun + "/ns", "container_exits_dir": crioRun + "/exits", "container_attach_socket_dir": crioRun,
 		"cdi_spec_dirs": []string{}, "irqbalance_config_restore_file": "disable",
 	})
-	return map[string]any{"crio": map[string]any{
+	all := map[string]any{"crio": map[string]any{
 		"root": c.at("root"), "runroot": c.at("run"), "storage_driver": "overlay", "log_dir": c.at("pods"),
 		"version_file": c.at("version"), "version_file_persist": c.at("version-kept"), "clean_shutdown_file": c.at("clean"),
 		"api":     map[string]any{"stream_address": "127.0.0.1", "stream_port": "0"},
@@ -158,4 +159,6 @@ func (c crioConfiguration) settings() map[string]any {
 		"network": map[string]any{"network_dir": c.at("cni"), "plugin_dirs": []string{c.plugins}},
 		"nri":     map[string]any{"enable_nri": false, "nri_listen": crioRun + "/nri.sock"},
 	}}
+	confile.Lay(all, crioTracing(c.spans))
+	return all
 }

@@ -72,7 +72,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		s.close()
 		return nil, err
 	}
-	if kit.Built(spec.Level(engine.Runtime)) != "" || set != "" {
+	if kit.Built(spec.Level(engine.Runtime)) != "" || set != "" || kit.Spans != nil {
 		own, l, err := e.privately(ctx, kit, s, spec, set, path)
 		s.close()
 		if err != nil {
@@ -121,6 +121,7 @@ func (env *environment) open(ctx context.Context) error {
 	if s.own != nil {
 		env.settings.group = "/" + s.own.group
 		env.AddFacts(s.own.given.Facts(s.own.configuredBy, given.ByProcess))
+		env.AddFacts(kit.Spans.Facts())
 	}
 	var how string
 	env.polled, how = howWatched(logs)

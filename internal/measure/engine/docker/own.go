@@ -38,6 +38,7 @@ type ownDaemon struct {
 
 	switched switchedOff
 	without  map[string]string // facts of what it has not of the user's
+	spans    *engine.Collector // where it sends its own; nil: none
 }
 
 func (o *ownDaemon) host() string { return "unix://" + o.socket }
@@ -46,6 +47,7 @@ func (o *ownDaemon) facts() map[string]string {
 	f := map[string]string{"daemon": private.Fact, "registry": relayed}
 	maps.Copy(f, o.switched.facts())
 	maps.Copy(f, o.without)
+	maps.Copy(f, o.spans.Facts())
 	if o.given != nil {
 		maps.Copy(f, o.given.Facts(configuredBy, given.ByProcess))
 	}
@@ -251,13 +253,14 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 	if w.rootless {
 		return o, e.startRootless(ctx, kit, w, o)
 	}
-	o.without = notTakenOver(info)
+	o.without, o.spans = notTakenOver(info), kit.Spans
 	env := w.env
 	if w.given != nil {
 		env = slices.Concat(env, w.given.Variables)
 	}
+	env = slices.Concat(env, kit.Spans.Env())
 	opts := private.Options{
-		Name: w.name(), Env: env, Limit: 40 * time.Second, Ready: e.readiness(kit, o), Unsynced: w.switched.unsynced(),
+		Name: w.name(), Env: env, Limit: 40 * time.Second, Ready: e.readiness(kit, o), Unsynced: w.switched.unsynced(), Reaches: kit.Spans.Reach(),
 		// Directories of its own there, so that the private daemon neither finds
 		// the user's containerd nor leaves sockets and keys behind.
 		Hide: []string{"/etc/docker", "/run/docker", "/run/containerd"},

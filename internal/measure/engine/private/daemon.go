@@ -52,6 +52,9 @@ type Options struct {
 	// Cgroups are names of cgroups at the top of any hierarchy that the daemon
 	// makes; they are removed when it has ended.
 	Cgroups []string
+	// Reaches are addresses on the host's loopback that the daemon reaches under the same
+	// addresses as long as it lives. Only with namespaces of ours.
+	Reaches []string
 	// Ready returns nil once the daemon answers. It is called again and again,
 	// each time for two seconds at most.
 	Ready func(ctx context.Context, d *Daemon) error
@@ -72,6 +75,7 @@ type Daemon struct {
 	opts  Options
 	note  *note
 	ended chan struct{}
+	cut   []func() error // ends what it reaches
 	mu    sync.Mutex
 	done  bool // Close has succeeded
 }
@@ -186,6 +190,13 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if err := d.note.write(d.Dir); err != nil {
 		return err
 	}
+	for _, addr := range d.opts.Reaches {
+		cut, err := Relay(d.PID, addr)
+		if err != nil {
+			return err
+		}
+		d.cut = append(d.cut, cut)
+	}
 	return d.await(ctx)
 }
 
@@ -272,6 +283,10 @@ func (d *Daemon) Close(ctx context.Context) error {
 		d.note.wait(last)
 		cancel()
 	}
+	for _, cut := range d.cut { // after its last words
+		_ = cut()
+	}
+	d.cut = nil
 	if d.Dir != "" {
 		if err := d.note.finish(ctx, d.Dir); err != nil {
 			return fmt.Errorf("ending the private %s: %w", d.opts.Name, err)

@@ -1,0 +1,20 @@
+package containerd
+
+import (
+	"context"
+
+	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/private"
+)
+
+// Spans is documented in engine.Spanning: a private daemon is started for it.
+func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) error {
+	if err := private.HostNetwork(spec); err != nil {
+		return err
+	}
+	if err := canStart(kit, storage(spec)); err != nil {
+		return err
+	}
+	return ctrd.Exports(ctx, kit)
+}

@@ -154,6 +154,30 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestTold: what a row says in words goes on below itself, as far in as it began, and is
+// never cut; nothing said is a row too. Markdown keeps how far in it stands.
+func TestTold(t *testing.T) {
+	x := &Table{Columns: []Column{{Title: "ms", Right: true, Points: true}, {Title: "who"}}}
+	x.Told("12.5", "a client that waits")
+	x.Told("2.25", "    a daemon that waits for the disk (62 %)")
+	x.Told("1", "")
+	for width, want := range map[int]string{
+		80: "   ms  who\n12.5   a client that waits\n 2.25      a daemon that waits for the disk (62 %)\n 1\n",
+		30: "   ms  who\n12.5   a client that waits\n 2.25      a daemon that waits\n           for the disk (62 %)\n 1\n",
+	} {
+		d := &Document{Width: width}
+		d.Add(x)
+		if got := written(t, d); got != want {
+			t.Errorf("%d columns: %q, not %q", width, got, want)
+		}
+	}
+	d := &Document{Medium: Markdown}
+	d.Add(x)
+	if got := written(t, d); !strings.Contains(got, "| 12.5 | a client that waits |\n| 2.25 | &nbsp;&nbsp;&nbsp;&nbsp;a daemon that waits for the disk (62 %) |\n| 1 |  |\n") {
+		t.Error(got)
+	}
+}
+
 // TestPartsFirst: what stands over several columns is said in each part that has some of
 // them, and once in each.
 func TestPartsFirst(t *testing.T) {

@@ -100,7 +100,7 @@ func (p page) fit(s string) string { return words.Cut(strings.TrimRight(s, " "),
 func (p page) row(l lined, i int) {
 	r := l.Rows[i]
 	n := len(l.cells[i])
-	rest := n < len(r.Cells)
+	rest := n < len(r.Cells) && strings.TrimSpace(r.Cells[n].Text) != ""
 	var parts []string
 	for k, c := range l.Columns {
 		cell := ""
@@ -117,15 +117,18 @@ func (p page) row(l lined, i int) {
 		fmt.Fprintln(p.out, p.paint(r, l.widths, p.fit(s)))
 		return
 	}
+	text := strings.TrimLeft(r.Cells[n].Text, " ")
 	lead := s
 	if n > 0 {
 		lead += blanks(Between)
 	}
+	// Its other lines stand as far in as the first.
+	lead += blanks(len(r.Cells[n].Text) - len(text))
 	if p.Width-words.Width(lead) < minRest { // below the row
 		fmt.Fprintln(p.out, p.toned(r.Tone, p.fit(s)))
 		lead = blanks(2 * Between)
 	}
-	p.para(lead, r.Cells[n].Text, r.Tone)
+	p.para(lead, text, r.Tone)
 }
 
 // paint tones a line, or its cells where the row has no tone.

@@ -89,9 +89,13 @@ func mdTable(out *bufio.Writer, t *Table) {
 	for _, r := range t.Rows {
 		cells := make([]string, len(t.Columns))
 		for i, c := range r.Cells {
-			cells[i] = mdEscape(strings.Join(strings.Fields(c.String()), " "))
+			text := c.String()
+			cells[i] = mdEscape(strings.Join(strings.Fields(text), " "))
 			if c.Slanted && cells[i] != "" {
 				cells[i] = "*" + cells[i] + "*"
+			}
+			if c.Rest && cells[i] != "" { // Markdown drops blanks, and a tree's say what is below what
+				cells[i] = strings.Repeat("&nbsp;", len(text)-len(strings.TrimLeft(text, " "))) + cells[i]
 			}
 		}
 		if t.Below != "" {

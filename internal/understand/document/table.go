@@ -76,6 +76,12 @@ func Cells(texts ...string) []Cell {
 // Row appends a row of plain cells.
 func (t *Table) Row(texts ...string) { t.Rows = append(t.Rows, Row{Cells: Cells(texts...)}) }
 
+// Told appends a row of plain cells whose last one takes as many lines as it needs.
+func (t *Table) Told(texts ...string) {
+	t.Row(texts...)
+	t.Rows[len(t.Rows)-1].Cells[len(texts)-1].Rest = true
+}
+
 // Column appends a column with its cells, one for each row.
 func (t *Table) Column(c Column, cells []Cell) {
 	t.Columns = append(t.Columns, c)

@@ -61,7 +61,7 @@ func addRate(d *document.Document, x *timeline.Comparison) {
 		if float64(p.More()) < 2*told*float64(more) || len(t.Rows) == mostGrowth {
 			break
 		}
-		t.Row(fixed(p.A), fixed(p.B), fmt.Sprintf("%.0f %%", 100*float64(p.More())/float64(more)), words.Clean(p.Name))
+		t.Told(fixed(p.A), fixed(p.B), fmt.Sprintf("%.0f %%", 100*float64(p.More())/float64(more)), words.Clean(p.Name))
 	}
 	if len(t.Rows) > 0 {
 		d.Heading(2, "What bounds the rate")
@@ -74,11 +74,10 @@ func addRate(d *document.Document, x *timeline.Comparison) {
 const mostGrowth = 12
 
 func addPairs(t *document.Table, p *timeline.Pair, whole int64, depth int) {
-	row := document.Row{Cells: document.Cells(fixed(p.A), fixed(p.B), fixed(p.More()), strings.Repeat("  ", depth)+words.Clean(p.Name))}
+	t.Told(fixed(p.A), fixed(p.B), fixed(p.More()), strings.Repeat("  ", depth)+words.Clean(p.Name))
 	if p.Cause {
-		row.Tone = document.Dim
+		t.Rows[len(t.Rows)-1].Tone = document.Dim
 	}
-	t.Rows = append(t.Rows, row)
 	for _, s := range p.Steps {
 		if differs(s, told*float64(whole)) {
 			addPairs(t, s, whole, depth+1)
@@ -122,7 +121,7 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 	d.Heading(2, "One after the other")
 	s := &document.Table{Columns: []document.Column{{Title: "at, ms", Right: true, Points: true}, {Title: "ms", Right: true, Points: true}, shorterColumn, {Title: "who"}, {Title: "most of it"}}}
 	for _, g := range x.Median.Stages(int64(told * float64(x.Median.Span))) {
-		s.Row(fixed(g.From), fixed(g.To-g.From), fixed(g.Shorter), words.Clean(g.Program), fmt.Sprintf("%s (%.0f %%)", words.Clean(g.Why), 100*g.Share))
+		s.Told(fixed(g.From), fixed(g.To-g.From), fixed(g.Shorter), words.Clean(g.Program), fmt.Sprintf("%s (%.0f %%)", words.Clean(g.Why), 100*g.Share))
 	}
 	d.Add(s)
 	d.Legend(fmt.Sprintf("The start whose time is the median, of %s ms.", fixed(x.Median.Span)))
@@ -182,11 +181,7 @@ func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {
 	if s.Shorter != nil {
 		shorter = fixed(*s.Shorter)
 	}
-	row := stepRow(t, s.NS, whole, shorter, depth, name)
-	if s.Cause {
-		row.Tone = document.Dim
-	}
-	t.Rows = append(t.Rows, row)
+	addStep(t, s.NS, whole, shorter, depth, name, s.Cause)
 	rest, n := int64(0), 0
 	for _, b := range s.Steps {
 		if float64(b.NS) < told*float64(whole) {
@@ -197,19 +192,21 @@ func addSteps(t *document.Table, s *timeline.Step, whole int64, depth int) {
 		addSteps(t, b, whole, depth+1)
 	}
 	if n < len(s.Steps) && float64(rest) >= told*float64(whole)/2 {
-		row := stepRow(t, rest, whole, "", depth+1, fmt.Sprintf("%d more, each below %.0f %%", n, 100*told))
-		row.Tone = document.Dim
-		t.Rows = append(t.Rows, row)
+		addStep(t, rest, whole, "", depth+1, fmt.Sprintf("%d more, each below %.0f %%", n, 100*told), true)
 	}
 }
 
-// stepRow is a step's row, in a table that may lack the column of what is saved without it.
-func stepRow(t *document.Table, ns, whole int64, shorter string, depth int, name string) document.Row {
+// addStep appends a step's row, to a table that may lack the column of what is saved
+// without it.
+func addStep(t *document.Table, ns, whole int64, shorter string, depth int, name string, dim bool) {
 	cells := []string{fixed(ns), fmt.Sprintf("%.0f", 100*float64(ns)/float64(max(whole, 1))), shorter, strings.Repeat("  ", depth) + name}
 	if len(t.Columns) < len(cells) {
 		cells = slices.Delete(cells, 2, 3)
 	}
-	return document.Row{Cells: document.Cells(cells...)}
+	t.Told(cells...)
+	if dim {
+		t.Rows[len(t.Rows)-1].Tone = document.Dim
+	}
 }
 
 // fixed writes nanoseconds as milliseconds with two decimals: steps are to add up.

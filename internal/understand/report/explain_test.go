@@ -63,7 +63,7 @@ func TestExplanation(t *testing.T) {
 	x, err := timeline.Explain(traces, plain)
 	require.NoError(t, err)
 	x.Shorten()
-	for file, o := range map[string]Options{"explain.txt": {Width: 100}, "explain.md": {}} {
+	for file, o := range map[string]Options{"explain.txt": {Width: 100}, "explain.60.txt": {Width: 60}, "explain.md": {}} {
 		format := "text"
 		if strings.HasSuffix(file, ".md") {
 			format = "markdown"

@@ -20,14 +20,14 @@ func ratesDocument(d *document.Document, x *timeline.Rates, _ Options) {
 	for _, r := range x.Rows {
 		what, n := words.Clean(r.What), fmt.Sprint(r.AtOnce)
 		if r.Missing != "" {
-			t.Row(what, n, "", "", "", "n/a: "+words.Clean(r.Missing))
+			t.Told(what, n, "", "", "", "n/a: "+words.Clean(r.Missing))
 			continue
 		}
 		times := fmt.Sprintf("%.2g", r.Times)
 		if r.AtOnce == 1 {
 			times = ""
 		}
-		t.Row(what, n, fmt.Sprintf("%.3g", r.PerSecond), about(r.NS), times, mostly(r))
+		t.Told(what, n, fmt.Sprintf("%.3g", r.PerSecond), about(r.NS), times, mostly(r))
 	}
 	d.Add(t)
 	rounds := "One round of each was traced, and one not."

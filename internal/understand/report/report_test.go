@@ -151,6 +151,26 @@ func fewBlocks() recordtest.MatrixSpec {
 	return s
 }
 
+// TestRankingOfOne: what a metric is reads as one sentence where the workload's author
+// ended it as one, and where there is nothing to explain nothing stands in its place.
+func TestRankingOfOne(t *testing.T) {
+	one := recordtest.Typical()
+	one.Envs = one.Envs[:1]
+	res := fresh(t, one)
+	for i := range res.Workloads {
+		for k := range res.Workloads[i].Tables {
+			res.Workloads[i].Tables[k].Metric.What = "Until all is done."
+		}
+	}
+	for _, format := range []string{"text", "markdown", "latex"} {
+		var b bytes.Buffer
+		require.NoError(t, Write(&b, format, res, Options{Width: 80}))
+		if s := b.String(); !strings.Contains(strings.Join(strings.Fields(s), " "), "ntil all is done; lower is better") || strings.Contains(s, ".;") || strings.Contains(s, "\n\n\n") {
+			t.Errorf("%s:\n%s", format, s)
+		}
+	}
+}
+
 func TestGoldenFactors(t *testing.T) {
 	for _, c := range []struct {
 		name, format string

@@ -158,7 +158,9 @@ func addRemarks(d *document.Document, groups []*remarkGroup, hidden int) {
 		}
 		l.Items = append(l.Items, m)
 	}
-	d.Add(l)
+	if len(l.Items) > 0 {
+		d.Add(l)
+	}
 	if hidden > 0 {
 		d.Led("   ", words.Plural(hidden, "further remark")+" on metrics that are not ranked here: see the format json.", document.Dim)
 	}
@@ -229,6 +231,7 @@ func addWhatRan(d *document.Document, res *analyze.Result) {
 func rankingTable(d *document.Document, r *ranking, delta float64, opts Options, n int) layout {
 	m := r.table.Metric
 	work, title := words.Clean(cmp.Or(r.work.Title, r.work.ID)), words.Clean(m.Title)
+	what := strings.TrimSuffix(words.Clean(cmp.Or(m.What, m.Title)), ".") + "; " + words.Better(m)
 	legend := r.legend(delta)
 	if d.Medium != document.Text {
 		l := fullLayout
@@ -238,9 +241,9 @@ func rankingTable(d *document.Document, r *ranking, delta float64, opts Options,
 			l.notes, l.whole = false, true
 		}
 		d.Heading(2, work+": "+title)
-		d.Para(words.Clean(cmp.Or(m.What, m.Title)) + "; " + words.Better(m) + ".")
+		d.Para(what + ".")
 		t := r.layOut(l)
-		t.Caption, t.Label = work+": "+words.Clean(cmp.Or(m.What, m.Title))+"; "+words.Better(m)+".", strconv.Itoa(n)
+		t.Caption, t.Label = work+": "+what+".", strconv.Itoa(n)
 		d.Add(t)
 		for _, s := range legend {
 			d.Para(s)
@@ -249,9 +252,11 @@ func rankingTable(d *document.Document, r *ranking, delta float64, opts Options,
 		return l
 	}
 	if m.What != "" {
-		title += ", " + words.Clean(m.What)
+		title += ", " + what
+	} else {
+		title += "; " + words.Better(m)
 	}
-	d.Heading(2, work+": "+title+"; "+words.Better(m))
+	d.Heading(2, work+": "+title)
 	d.Gap(document.Text)
 	p := page{d.Width, opts}
 	l, t := p.layout(r)
@@ -264,13 +269,15 @@ func rankingTable(d *document.Document, r *ranking, delta float64, opts Options,
 			d.Add(below)
 		}
 	}
-	d.Gap(document.Text)
-	d.Legend(legend...)
 	if blocks != nil {
-		d.Legend(blocks.legend())
+		legend = append(legend, blocks.legend())
 	}
 	if lost := r.leftOut(l); lost != "" {
-		d.Legend(lost)
+		legend = append(legend, lost)
+	}
+	if len(legend) > 0 {
+		d.Gap(document.Text)
+		d.Legend(legend...)
 	}
 	return l
 }

@@ -139,6 +139,10 @@ func TestRates(t *testing.T) {
 	require.NoError(t, Rates.Write(&b, "text", x, Options{Width: 100}))
 	golden.Check(t, "testdata/rates.txt", b.String())
 	b.Reset()
+	if err := Rates.Write(&b, "text", x, Options{Width: 70}); err != nil || strings.Contains(b.String(), "…") || !strings.Contains(b.String(), "77 % waits for a processor") {
+		t.Errorf("where it is narrow it is cut: %v\n%s", err, b.String())
+	}
+	b.Reset()
 	if err := Rates.Write(&b, "json", x, Options{}); err != nil || !json.Valid(b.Bytes()) {
 		t.Errorf("%v", err)
 	}

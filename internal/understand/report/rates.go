@@ -16,7 +16,7 @@ var Rates = kindOf("a table of rates", ratesDocument, format[*timeline.Rates]{"j
 func ratesDocument(d *document.Document, x *timeline.Rates, _ Options) {
 	d.Heading(1, "How many starts a second, and what bounds it")
 	t := &document.Table{Columns: []document.Column{{Title: "what is started"}, {Title: "at\nonce", Right: true}, {Title: "a\nsecond", Right: true, Points: true},
-		{Title: "each,\nms", Right: true, Points: true}, {Title: "× as\nalone", Right: true, Points: true}, {Title: "what takes longer than alone, mostly"}}}
+		{Title: "each,\nms", Right: true, Points: true}, {Title: "× as\nalone", Right: true, Points: true}, {Title: "what takes longer\nthan alone, mostly"}}}
 	for _, r := range x.Rows {
 		what, n := words.Clean(r.What), fmt.Sprint(r.AtOnce)
 		if r.Missing != "" {

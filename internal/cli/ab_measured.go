@@ -43,7 +43,7 @@ func (x *abRun) measured(ctx context.Context, w World, o run.Options) error {
 	if text := course(o.Plan.Protocol, x.gating != nil, true); text != "" {
 		o.Progress.Remark(text)
 	}
-	o.Whole, o.Pair, o.Steering = true, true, steering(o.Dir, o.Plan.Protocol, x.gating)
+	o.Whole, o.Steering = true, steering(o.Dir, &planned, x.gating)
 	return smallRun(ctx, w, o, func(res *analyze.Result) error { return x.tell(w, res) })
 }
 

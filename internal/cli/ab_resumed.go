@@ -13,9 +13,12 @@ import (
 	"plimsoll/internal/understand/report"
 )
 
+// abBegins is how the command that repeats a run of plimsoll ab begins.
+const abBegins = "plimsoll ab "
+
 // ofAb says whether a run is one of plimsoll ab.
 func ofAb(r *record.Run) bool {
-	return strings.HasPrefix(r.Study.Command, "plimsoll ab ") && ofTwo(r.Builds) && len(r.Study.Metrics) > 0
+	return strings.HasPrefix(r.Study.Command, abBegins) && ofTwo(r.Builds) && len(r.Study.Metrics) > 0
 }
 
 // ofTwo says whether builds are those of the two levels: a set has several of each.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/common/lists"
@@ -119,7 +120,9 @@ func newGating(r *record.Run) (*gating, error) {
 }
 
 // ofPair says whether two environments of a run are compared with each other alone.
-func ofPair(g *gating, r *record.Run) bool { return g != nil && g.base == nil || ofAb(r) }
+func ofPair(g *gating, r *record.Run) bool {
+	return g != nil && g.base == nil || strings.HasPrefix(r.Study.Command, abBegins)
+}
 
 func (g *gating) at(blocks int) bool { return slices.Contains(gate.Looks, blocks) }
 

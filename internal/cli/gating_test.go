@@ -64,7 +64,10 @@ func TestGating(t *testing.T) {
 		run := rewrite(t, dir, func(r *record.Run) { r.ID, r.Gate, r.Status = "next0000", gate, "running" })
 		g, err := newGating(run)
 		require.NoError(t, err)
-		s := steering(dir, run.Protocol, g)
+		s := steering(dir, run, g)
+		if s.Pair != (c.envs != nil) {
+			t.Errorf("%+v: it compares a pair: %v", c, s.Pair)
+		}
 		l, err := s.Look(10, "")
 		require.NoError(t, err)
 		if l.Ended != c.ended || l.Rule != record.RuleGate || !s.At(20) || s.At(30) {
@@ -94,13 +97,13 @@ func TestUntilSteering(t *testing.T) {
 	dir := spec(3, 1).Write(t)
 	p := spec(3, 1).Run().Protocol
 	p.Until = 0.5
-	s := steering(dir, p, nil)
+	s := steering(dir, &record.Run{Protocol: p}, nil)
 	l, err := s.Look(10, "")
 	if err != nil || !l.Ended || s.Say(l) != "looked after 10 blocks: 2 of 2 settled; the run ends: every ratio is known to ± 50 %" {
 		t.Errorf("%v %s", err, s.Say(l))
 	}
 	p.Until = 1e-6
-	s = steering(dir, p, nil)
+	s = steering(dir, &record.Run{Protocol: p}, nil)
 	l, err = s.Look(10, "")
 	if err != nil || l.Ended || !strings.HasPrefix(s.Say(l), "looked after 10 blocks: 0 of 2 settled; the widest still open: startup of hello in ") {
 		t.Errorf("%v %s", err, s.Say(l))
@@ -120,10 +123,12 @@ func TestOfPair(t *testing.T) {
 	}{
 		{nil, &record.Run{}, false},
 		{nil, ab, true},
+		{nil, &record.Run{Study: record.Study{Command: "plimsoll ab crun ./old ./new"}}, true}, // of sets of programs
+		{nil, &record.Run{Study: record.Study{Command: "plimsoll ablate docker"}}, false},
 		{&gating{envs: []string{"a", "b"}}, &record.Run{}, true},
 		{&gating{base: &analyze.Result{}}, &record.Run{}, false},
 	} {
-		if got := ofPair(c.g, c.r); got != c.want {
+		if got := steering(t.TempDir(), c.r, c.g).Pair; got != c.want {
 			t.Errorf("%+v, %q: %v", c.g, c.r.Study.Command, got)
 		}
 	}

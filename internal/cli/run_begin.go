@@ -70,8 +70,7 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 	if text := course(o.Plan.Protocol, g != nil, g != nil && planned.Gate.Budget); text != "" {
 		o.Progress.Remark(text)
 	}
-	o.Pair = ofPair(g, &planned)
-	o.Steering = steering(o.Dir, o.Plan.Protocol, g)
+	o.Steering = steering(o.Dir, &planned, g)
 	sum, err := run.Execute(broken, o)
 	if err != nil {
 		return runError(err, o.Dir, sum != nil)

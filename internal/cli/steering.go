@@ -16,10 +16,11 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// steering decides on the run in dir by what is in its record so far. g is nil
+// steering decides on the run r in dir by what is in its record so far. g is nil
 // where nothing gates it.
-func steering(dir string, p record.Protocol, g *gating) run.Steering {
-	s := run.Steering{Say: sayLook, Foresee: func(blocks int) string { return foresee(dir, min(blocks, p.Fixed())) }}
+func steering(dir string, r *record.Run, g *gating) run.Steering {
+	p := r.Protocol
+	s := run.Steering{Pair: ofPair(g, r), Say: sayLook, Foresee: func(blocks int) string { return foresee(dir, min(blocks, p.Fixed())) }}
 	switch {
 	case g != nil:
 		s.Within = func(blocks int) ([]int, []float64) {

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,7 +92,7 @@ func TestPatienceOfPairs(t *testing.T) {
 // TestPairsArePatientByTheirTrials: what a run is told of its plan, and of each trial, is
 // what its patience goes by.
 func TestPairsArePatientByTheirTrials(t *testing.T) {
-	s := newSite(&Options{Run: &record.Run{}, Pair: true})
+	s := newSite(&Options{Run: &record.Run{}, Steering: Steering{Pair: true}})
 	if !s.patience.pair {
 		t.Error("of a pair nothing is known")
 	}
@@ -103,6 +106,48 @@ func TestPairsArePatientByTheirTrials(t *testing.T) {
 	}
 	if m := s.patience.took.median(); !s.patience.took.full() || m < long {
 		t.Errorf("a median of %v of trials that took %v", m, long)
+	}
+}
+
+// TestQuietTellsPatience: each wait lasts as long as patience has it, and tells it what it
+// came to.
+func TestQuietTellsPatience(t *testing.T) {
+	m := host.Machine{Root: t.TempDir()}
+	running := func(n string) {
+		require.NoError(t, os.WriteFile(filepath.Join(m.Root, "proc", "loadavg"), []byte("0.05 0.03 0.04 "+n+"/94 8077\n"), 0o600))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(m.Root, "proc"), 0o700))
+	running("3")
+	s := newSite(&Options{Run: &record.Run{}})
+	var err error
+	s.calm, err = m.NewQuiet()
+	require.NoError(t, err)
+	defer s.calm.Close()
+	settled := func() *record.Trial {
+		tr := &record.Trial{}
+		require.NoError(t, s.settle(t.Context(), &openEnv{}, tr))
+		return tr
+	}
+	// In vain: the longest first.
+	in := settled()
+	if !slices.Contains(in.Remarks, record.NotQuiet) || time.Duration(in.Quiet) < longestWait/2 || in.Running == nil || *in.Running != 2 {
+		t.Errorf("a wait in vain: %+v", in)
+	}
+	if s.patience.vain != 1 || s.patience.had.n != 1 || s.patience.had.last[0] != longestWait {
+		t.Errorf("patience knows of %+v", s.patience.had)
+	}
+	// One of several is as short as it should be where others have the processors too.
+	least := longestWait
+	for range 10 {
+		s.patience.vain = tryAgain - 1
+		least = min(least, time.Duration(settled().Quiet))
+	}
+	if least > longestWait/4 {
+		t.Errorf("%v after many waits in vain, where %v are left", least, shortestWait)
+	}
+	running("1")
+	if calm := settled(); slices.Contains(calm.Remarks, record.NotQuiet) || calm.Quiet == 0 || calm.Running == nil || *calm.Running != 0 || s.patience.vain != 0 {
+		t.Errorf("a calm machine: %+v, %d in vain", calm, s.patience.vain)
 	}
 }
 

@@ -64,9 +64,6 @@ type Options struct {
 	// Settle is how long the host must have been calm before a trial; 0 means
 	// one millisecond.
 	Settle time.Duration
-	// Pair: two environments of this run are compared with each other alone. Waits for a
-	// calm machine are shorter then: see patience.
-	Pair bool
 	// Place is where the ranks of parallel workloads run; the zero value is this
 	// machine.
 	Place place.Place

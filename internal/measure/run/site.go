@@ -36,7 +36,7 @@ type site struct {
 }
 
 func newSite(o *Options) site {
-	return site{rec: o.Run, progress: o.Progress, calmFor: cmp.Or(o.Settle, settleFor), dropFile: cmp.Or(o.DropFile, dropFile), atOnce: o.AtOnce, patience: patience{pair: o.Pair}}
+	return site{rec: o.Run, progress: o.Progress, calmFor: cmp.Or(o.Settle, settleFor), dropFile: cmp.Or(o.DropFile, dropFile), atOnce: o.AtOnce, patience: patience{pair: o.Steering.Pair}}
 }
 
 func (s *site) limit() time.Duration {

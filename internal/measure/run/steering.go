@@ -14,6 +14,9 @@ import (
 // trials of the blocks before are in it, and none of a later one. What it says
 // is recorded before the next trial, so that a resumed run goes on alike.
 type Steering struct {
+	// Pair: two environments of this run are compared with each other alone. Waits for a
+	// calm machine are shorter then: see patience.
+	Pair bool
 	// At says whether to look after so many counted blocks; nil: never.
 	At func(blocks int) bool
 	// Look looks. Where the run ends for another reason it is asked once more,

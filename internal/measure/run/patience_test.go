@@ -54,6 +54,18 @@ func TestPatienceOfPairs(t *testing.T) {
 	if l := p.limit(); l != longestWait {
 		t.Errorf("%v before anything is known", l)
 	}
+	for what, tell := range map[string]func(p *patience){
+		"trials": func(p *patience) { p.took.add(trial) },
+		"waits":  func(p *patience) { p.waited(window, true) },
+	} {
+		p := &patience{pair: true}
+		for range remembered {
+			tell(p)
+		}
+		if l := p.limit(); l != longestWait {
+			t.Errorf("%v where %s alone are known", l, what)
+		}
+	}
 	for beyond, want := range map[int]time.Duration{0: 2 * trial, 6: 2 * trial, 50: longestWait} {
 		p := &patience{pair: true}
 		if waits(p, beyond); p.limit() != want {
@@ -64,7 +76,11 @@ func TestPatienceOfPairs(t *testing.T) {
 	for range remembered / rare {
 		p.waited(2*trial, false)
 	}
-	if l := p.limit(); l > 2*trial {
+	if l := p.limit(); l != longestWait>>(remembered/rare) {
+		t.Errorf("%v after waits in vain, though even a trial is longer", l)
+	}
+	p.vain = 0
+	if l := p.limit(); l != 2*trial {
 		t.Errorf("%v though waits in vain are rare", l)
 	}
 	p.waited(2*trial, false)
@@ -89,6 +105,26 @@ func TestPatienceOfPairs(t *testing.T) {
 	}
 }
 
+// TestRecent: of durations the last ones count, however they came.
+func TestRecent(t *testing.T) {
+	var r recent
+	for i := range remembered {
+		if r.full() {
+			t.Errorf("full of %d", i)
+		}
+		r.add(time.Duration(1 + i*7%remembered)) // each from 1 to 50 once
+	}
+	if !r.full() || r.median() != remembered/2+1 || r.over(30) != remembered-30 {
+		t.Errorf("full: %v, a median of %d, %d over 30", r.full(), r.median(), r.over(30))
+	}
+	for range remembered/2 + 1 {
+		r.add(100)
+	}
+	if r.median() != 100 || r.over(99) != remembered/2+1 {
+		t.Errorf("a median of %d, %d over 99", r.median(), r.over(99))
+	}
+}
+
 // TestPairsArePatientByTheirTrials: what a run is told of its plan, and of each trial, is
 // what its patience goes by.
 func TestPairsArePatientByTheirTrials(t *testing.T) {
@@ -106,6 +142,13 @@ func TestPairsArePatientByTheirTrials(t *testing.T) {
 	}
 	if m := s.patience.took.median(); !s.patience.took.full() || m < long {
 		t.Errorf("a median of %v of trials that took %v", m, long)
+	}
+	var sum time.Duration
+	for _, d := range s.patience.took.last {
+		sum += d
+	}
+	if all := time.Duration(s.own().Timed); sum != all {
+		t.Errorf("the trials took %v, and patience knows of %v", all, sum)
 	}
 }
 

@@ -131,6 +131,7 @@ func TestQuiet(t *testing.T) {
 			busy, waited time.Duration // two of four looks fall into what is busy of a window
 		}{
 			{grows, ms / 2, 3 * ms}, {grows, 2 * ms, 7 * ms}, {grows, 5 * ms, 11 * ms}, {grows, 9 * ms, 15 * ms},
+			{Limit{Window: 8 * ms, Most: 2 * ms}, 9 * ms, 16 * ms},
 			{even, ms / 2, 2 * ms}, {even, 3 * ms / 2, 3 * ms}, {even, 5 * ms / 2, 4 * ms}, {even, 7 * ms / 2, 6 * ms}, {even, 5 * ms, 8 * ms}, {even, 9 * ms, 12 * ms},
 		} {
 			m := machine()

@@ -112,7 +112,7 @@ func TestRecent(t *testing.T) {
 		if r.full() {
 			t.Errorf("full of %d", i)
 		}
-		r.add(time.Duration(1 + i*7%remembered)) // each from 1 to 50 once
+		r.add(time.Duration(1 + (3+i*7)%remembered)) // each from 1 to 50 once
 	}
 	if !r.full() || r.median() != remembered/2+1 || r.over(30) != remembered-30 {
 		t.Errorf("full: %v, a median of %d, %d over 30", r.full(), r.median(), r.over(30))

@@ -82,6 +82,22 @@ func (t *Table) Told(texts ...string) {
 	t.Rows[len(t.Rows)-1].Cells[len(texts)-1].Rest = true
 }
 
+// LastWraps lets the last cell of a row that is wider than limit take as many lines as it
+// needs.
+func (t *Table) LastWraps(limit int) {
+	before := 0
+	for _, w := range t.Widths()[:len(t.Columns)-1] {
+		before += w + Between
+	}
+	for _, r := range t.Rows {
+		n := len(r.Cells)
+		if n < len(t.Columns) || before+words.Width(r.Cells[n-1].String()) <= limit {
+			continue
+		}
+		r.Cells[n-1] = Cell{Text: r.Cells[n-1].String(), Tone: r.Cells[n-1].Tone, Rest: true}
+	}
+}
+
 // Column appends a column with its cells, one for each row.
 func (t *Table) Column(c Column, cells []Cell) {
 	t.Columns = append(t.Columns, c)

@@ -81,6 +81,9 @@ func addAblation(d *document.Document, res *analyze.Result, x *ablation.Waterfal
 	}
 	if t := a.heldOut(); len(t.Rows) > 0 {
 		d.Heading(level+1, "What was predicted")
+		if d.Medium == document.Text && t.Width() > d.Width {
+			namesLast(t, d.Width)
+		}
 		d.Add(t)
 		several := "Several taken away at once"
 		if len(x.Added) > 0 {
@@ -199,7 +202,7 @@ func (a ablationWords) table(d *document.Document) *document.Table {
 	if a.x.Rate() {
 		left = "reached, "
 	}
-	t := &document.Table{Columns: []document.Column{{Title: "taken away"}, {Title: "one after\nthe other, " + a.unit.Name, Points: true}, {Title: "of all", Right: true},
+	t := &document.Table{Parts: true, Columns: []document.Column{{Title: "taken away"}, {Title: "one after\nthe other, " + a.unit.Name, Points: true}, {Title: "of all", Right: true},
 		{Title: left + a.unit.Name, Points: true}, {Title: "alone, " + a.unit.Name, Points: true}}}
 	bars := map[int]string{}
 	row := func(name string, cost *sample.Estimate, share string, before float64, left, alone *sample.Estimate, missing string) {
@@ -336,4 +339,25 @@ func (a ablationWords) heldOut() *document.Table {
 		t.Rows = append(t.Rows, document.Row{Cells: []document.Cell{{Text: mark}, {Text: names}, a.number(&predicted), a.number(&sample.Estimate{Value: h.Measured.Value}), a.number(h.Off)}})
 	}
 	return t
+}
+
+// namesLast puts what was taken away at once behind the numbers, where it can go on in
+// another line.
+func namesLast(t *document.Table, width int) {
+	const names = 1
+	t.Columns = append(slices.Delete(slices.Clone(t.Columns), names, names+1), t.Columns[names])
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		name := r.Cells[names]
+		if last := &r.Cells[len(r.Cells)-1]; last.Rest { // nothing was measured
+			last.Text = name.Text + ": " + last.Text
+			name.Text = ""
+		}
+		r.Cells = slices.Delete(r.Cells, names, names+1)
+		if name.Text != "" {
+			r.Cells = append(r.Cells, name)
+		}
+	}
+	t.Columns[len(t.Columns)-1].Title = "taken away\nat once"
+	t.LastWraps(width)
 }

@@ -44,7 +44,7 @@ func waterfall() *analyze.Result {
 }
 
 func TestAblation(t *testing.T) {
-	for name, opts := range map[string]Options{"ablation.text": {Width: 130}, "ablation.80.text": {Width: 80, ASCII: true}, "ablation.markdown": {}} {
+	for name, opts := range map[string]Options{"ablation.text": {Width: 130}, "ablation.80.text": {Width: 80, ASCII: true}, "ablation.60.text": {Width: 60}, "ablation.markdown": {}} {
 		var b bytes.Buffer
 		require.NoError(t, Ablations.Write(&b, name[strings.LastIndex(name, ".")+1:], waterfall(), opts))
 		golden.Check(t, "testdata/"+name, b.String())

@@ -130,7 +130,8 @@ func addChangeTables(d *document.Document, c *compare.Changes, all []compare.Cha
 }
 
 // fitted is a table of changes of which, where the page is narrower, the
-// intervals of the medians give way, and then the medians.
+// intervals of the medians give way, and then the medians; what is too long then goes on
+// in another line.
 func fitted(d *document.Document, t *document.Table) *document.Table {
 	const base, next = 1, 2
 	if d.Medium == document.Text && t.Width() > d.Width {
@@ -139,6 +140,9 @@ func fitted(d *document.Document, t *document.Table) *document.Table {
 	}
 	if d.Medium == document.Text && t.Width() > d.Width {
 		t.Drop(base, next+1)
+	}
+	if d.Medium == document.Text && t.Width() > d.Width {
+		t.LastWraps(d.Width)
 	}
 	return t
 }

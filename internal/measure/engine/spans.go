@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"plimsoll/internal/record"
 )
@@ -19,13 +21,29 @@ const CollectorHeader = "plimsoll-token"
 // TracedFact says of an environment that its daemon's own tracing is on.
 const TracedFact = "daemon-tracing"
 
+// Spans are sent in batches, the last of which a daemon may not send when it is told to
+// end: containerd gives up what is needed for it first.
+const (
+	batchEach = time.Second
+	batchSent = batchEach / 2
+)
+
+// Linger is how long a daemon is to be left after its last work, for its last batch.
+func (c *Collector) Linger() time.Duration {
+	if c == nil {
+		return 0
+	}
+	return batchEach + batchSent
+}
+
 // Env are the variables by which a program sends all of its spans there.
 func (c *Collector) Env() []string {
 	if c == nil {
 		return nil
 	}
 	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + c.Addr, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc",
-		"OTEL_EXPORTER_OTLP_HEADERS=" + CollectorHeader + "=" + c.Token, "OTEL_TRACES_SAMPLER=parentbased_always_on"}
+		"OTEL_EXPORTER_OTLP_HEADERS=" + CollectorHeader + "=" + c.Token, "OTEL_TRACES_SAMPLER=parentbased_always_on",
+		fmt.Sprintf("OTEL_BSP_SCHEDULE_DELAY=%d", batchEach.Milliseconds())}
 }
 
 // Reach is the address that the daemon has to reach, none without a collector.

@@ -68,7 +68,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	if err != nil {
 		return nil, nil, err
 	}
-	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables, kit.Spans.Env()), Hide: []string{"/run/containerd"}, Unsynced: unsynced, Reaches: kit.Spans.Reach()}
+	o := private.Options{Name: name, Env: slices.Concat(env, with.Variables, kit.Spans.Env()), Hide: []string{"/run/containerd"}, Unsynced: unsynced, Reaches: kit.Spans.Reach(), Linger: kit.Spans.Linger()}
 	fsPath := ""
 	var fs *private.FileSystem
 	if kind := needs[snapshotter]; kind != "" {

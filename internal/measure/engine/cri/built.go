@@ -196,7 +196,7 @@ func start(ctx context.Context, kit *engine.Kit, user *server, set string, path 
 		return nil, err
 	}
 	hidden := append([]string{"/run/containerd"}, left...)
-	opts := private.Options{Name: name, Env: slices.Concat(path, o.given.Variables, kit.Spans.Env()), Hide: hidden, Cgroups: []string{o.group}, Reaches: kit.Spans.Reach()}
+	opts := private.Options{Name: name, Env: slices.Concat(path, o.given.Variables, kit.Spans.Env()), Hide: hidden, Cgroups: []string{o.group}, Reaches: kit.Spans.Reach(), Linger: kit.Spans.Linger()}
 	opts.Configure = func(dir string) ([]string, error) {
 		o.socket = filepath.Join(dir, "c.sock")
 		c := configuration{dir: dir, socket: o.socket, pause: pause, plugins: plugins, like: like, builds: kit.AllBuilds, plain: plainRuntimes(kit)}

@@ -124,7 +124,7 @@ func startCRIO(ctx context.Context, kit *engine.Kit, user *server, set string, p
 		return nil, err
 	}
 	c := crioConfiguration{pause: pause.ref, plugins: plugins, like: like, monitor: monitorOf(kit, like), builds: kit.AllBuilds, plain: plainRuntimes(kit), spans: kit.Spans}
-	opts := private.Options{Name: name, Hide: slices.Concat(crioHidden, left), Cgroups: []string{o.group}, Ready: o.ready, Reaches: kit.Spans.Reach()}
+	opts := private.Options{Name: name, Hide: slices.Concat(crioHidden, left), Cgroups: []string{o.group}, Ready: o.ready, Reaches: kit.Spans.Reach(), Linger: kit.Spans.Linger()}
 	opts.Configure = func(dir string) ([]string, error) {
 		c.dir, o.socket = dir, filepath.Join(dir, "c.sock")
 		return c.command(program, o.socket), c.write(o.given)

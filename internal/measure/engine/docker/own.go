@@ -260,7 +260,7 @@ func (e *Engine) startOwn(ctx context.Context, kit *engine.Kit, info *system.Inf
 	}
 	env = slices.Concat(env, kit.Spans.Env())
 	opts := private.Options{
-		Name: w.name(), Env: env, Limit: 40 * time.Second, Ready: e.readiness(kit, o), Unsynced: w.switched.unsynced(), Reaches: kit.Spans.Reach(),
+		Name: w.name(), Env: env, Limit: 40 * time.Second, Ready: e.readiness(kit, o), Unsynced: w.switched.unsynced(), Reaches: kit.Spans.Reach(), Linger: kit.Spans.Linger(),
 		// Directories of its own there, so that the private daemon neither finds
 		// the user's containerd nor leaves sockets and keys behind.
 		Hide: []string{"/etc/docker", "/run/docker", "/run/containerd"},

@@ -55,6 +55,8 @@ type Options struct {
 	// Reaches are addresses on the host's loopback that the daemon reaches under the same
 	// addresses as long as it lives. Only with namespaces of ours.
 	Reaches []string
+	// Linger is how long it is left alone before it is told to end.
+	Linger time.Duration
 	// Ready returns nil once the daemon answers. It is called again and again,
 	// each time for two seconds at most.
 	Ready func(ctx context.Context, d *Daemon) error
@@ -267,6 +269,12 @@ func (d *Daemon) Close(ctx context.Context) error {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // it must end after an interrupt too
+	if d.opts.Linger > 0 && d.Alive() {
+		select {
+		case <-d.ended:
+		case <-time.After(d.opts.Linger):
+		}
+	}
 	if d.Alive() {
 		if p, ok := readProcess(d.PID); ok {
 			if _, err := p.signal(syscall.SIGTERM, d.note.UID); err != nil {

@@ -366,7 +366,7 @@ func (a *ablator) below(x *ablated, e *Entry, info *EngineInfo, above levelSet, 
 		if info = a.cat.engine(info.Below); info == nil {
 			return
 		}
-		l := levelSet{}
+		l := a.stays(info, above)
 		for _, f := range []string{"runtime", imageFactor} {
 			if v := above[f]; v != "" && v != DefaultLevel && info.knows(f, v) {
 				l[f] = v
@@ -407,10 +407,26 @@ func (a *ablator) below(x *ablated, e *Entry, info *EngineInfo, above levelSet, 
 		last = append(last, nativeBaseline)
 	}
 	for _, name := range last {
-		if a.cat.engine(name) != nil && a.can(name, levelSet{}) == "" {
-			x.Below = append(x.Below, record.Below{Engine: name, Env: a.env(name, levelSet{})})
+		info := a.cat.engine(name)
+		if info == nil {
+			continue
+		}
+		if l := a.stays(info, above); a.can(name, l) == "" {
+			x.Below = append(x.Below, record.Below{Engine: name, Env: a.env(name, l)})
 		}
 	}
+}
+
+// stays are the levels that are no engine's own, and so the same down to the floor: what
+// the machine is set to, and the limits.
+func (a *ablator) stays(info *EngineInfo, above levelSet) levelSet {
+	l := levelSet{}
+	for f, v := range above {
+		if (f == tunedFactor || limitLevels[f] != "") && v != DefaultLevel && info.knows(f, v) {
+			l[f] = v
+		}
+	}
+	return l
 }
 
 // floorBaseline is the least that the kernel can do, nativeBaseline no container.

@@ -288,6 +288,29 @@ func TestAblationBeside(t *testing.T) {
 	}
 }
 
+// TestAblationTuned: a machine that is tuned, and limits, stay so down to the floor.
+func TestAblationTuned(t *testing.T) {
+	c := taken()
+	for i := range c.Engines {
+		e := &c.Engines[i]
+		if e.Levels == nil {
+			e.Levels = map[string][]string{}
+		}
+		for factor, level := range map[string]string{tunedFactor: "rcu-expedited", "cpu-limit": DefaultLevel} {
+			e.Levels[factor] = []string{DefaultLevel, level}
+		}
+	}
+	_, a := ablationIn(t, c, "  - {engine: docker, ablate: [masks], tuned: rcu-expedited, cpu-limit: 0.5}\n", nil)
+	if len(a.Below) != 2 {
+		t.Fatalf("below: %+v", a.Below)
+	}
+	for _, b := range a.Below {
+		if !strings.Contains(b.Env, "rcu-expedited") || !strings.Contains(b.Env, "0.5") {
+			t.Errorf("%s stands below %s", b.Env, a.Base)
+		}
+	}
+}
+
 // TestAblationByName: what puts its user's own at risk is taken away in the chain, if its
 // name asks for it, and else only named.
 func TestAblationByName(t *testing.T) {

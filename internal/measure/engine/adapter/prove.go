@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -92,6 +93,7 @@ func Word() string {
 // Name makes a container's name of its parts: only [a-z0-9-], at most 60 long. What
 // would be longer ends in a digest of it all: ids of environments may differ in their
 // middle alone, and two that shared a directory or a control group would undo each other.
+// Before the digest there is one dash: containerd refuses a name with two in a row.
 func Name(runID string, parts ...string) string {
 	s := "plimsoll-" + runID
 	for _, p := range parts {
@@ -109,7 +111,7 @@ func Name(runID string, parts ...string) string {
 	}
 	if len(out) > 60 {
 		sum := sha256.Sum256([]byte(s))
-		return string(out[:47]) + "-" + hex.EncodeToString(sum[:6])
+		return string(bytes.TrimRight(out[:47], "-")) + "-" + hex.EncodeToString(sum[:6])
 	}
 	return string(out)
 }

@@ -86,6 +86,7 @@ func TestNamesDiffer(t *testing.T) {
 		"lxc/directory/execute/network-host/seccomp-off/without-capabilities",
 		"lxc/directory/execute/network-none/seccomp-off/without-capabilities@a",
 		"lxc/directory/execute",
+		"lxc/directory/execute/xxxxxx/tuned-rcu-expedited",
 		"LXC/directory:" + strings.Repeat("y", 99),
 		"LXC/directory:" + strings.Repeat("y", 100),
 	}
@@ -96,7 +97,7 @@ func TestNamesDiffer(t *testing.T) {
 			t.Errorf("%s and %s are both %s", other, id, name)
 		}
 		seen[name] = id
-		if len(name) > 60 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || !strings.HasPrefix(name, "plimsoll-abcdefgh-lxc-directory") {
+		if len(name) > 60 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Contains(name, "--") || !strings.HasPrefix(name, "plimsoll-abcdefgh-lxc-directory") {
 			t.Errorf("%s is called %s", id, name)
 		}
 		if name != Name("abcdefgh", id) {

@@ -22,7 +22,7 @@ func (f *ablateFlags) explainable(args []string) error {
 	case ablatedBy(args).workload != lifeCycle:
 		return fail(Usage, "--explain follows starts, of the workload %s, and not of %s", lifeCycle, ablatedBy(args).workload)
 	default:
-		return rooted(args)
+		return rooted(slices.Concat([]string{"ablate"}, args, []string{"--explain"})...)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/spans"
 	"plimsoll/internal/measure/trace"
@@ -179,12 +180,12 @@ func (f *explainFlags) options() trace.Options {
 	return trace.Options{Stacks: true, AllCalls: f.allCalls, Code: true}
 }
 
-// rooted refuses who can't follow what the kernel does.
-func rooted(args []string) error {
+// rooted refuses who can't follow what the kernel does, as this command of plimsoll asks.
+func rooted(command ...string) error {
 	if os.Geteuid() == 0 {
 		return nil
 	}
-	return withHint(fail(NothingHere, "what the kernel does can only be followed as root"), "sudo plimsoll explain %s", strings.Join(args, " "))
+	return withHint(fail(NothingHere, "what the kernel does can only be followed as root"), "sudo plimsoll %s", harmless.ShellLine(command))
 }
 
 // lacks says why the kernel can't be followed here and what would make it possible;

@@ -33,7 +33,7 @@ func (f *explainFlags) environment(w World, args []string) (*timeline.Explanatio
 // environmentRate follows the starts of an engine's containers, alone and several at
 // once, in pairs of blocks in turn.
 func (f *explainFlags) environmentRate(w World, args []string) (*timeline.Comparison, error) {
-	if err := rooted(append([]string{"--at-once", fmt.Sprint(f.atOnce)}, args...)); err != nil {
+	if err := rooted(append([]string{"explain", "--at-once", fmt.Sprint(f.atOnce)}, args...)...); err != nil {
 		return nil, err
 	}
 	x, err := f.traced(w, args)

@@ -74,6 +74,11 @@ func TestExplainAsOrdinaryUser(t *testing.T) {
 	if code != int(NothingHere) || !strings.Contains(said, "sudo plimsoll explain --at-once 2 -- ") {
 		t.Errorf("several at once: status %d\n%s", code, said)
 	}
+	for asked, want := range map[string]string{"--at-once 1,2 -- true": "sudo plimsoll explain --at-once 1,2 -- true\n", "all --at-once 1,4": "sudo plimsoll explain --at-once 1,4 all\n"} {
+		if code, _, said = p.explain(strings.Fields(asked)...); code != int(NothingHere) || !strings.Contains(said, want) {
+			t.Errorf("explain %s: status %d\n%s", asked, code, said)
+		}
+	}
 }
 
 // TestExplainWithoutTracing: whoever is root only in a user namespace may not follow the

@@ -20,7 +20,7 @@ func (f *explainFlags) rate(w World, argv []string) (*timeline.Comparison, error
 		return nil, noProgram(argv[0])
 	}
 	argv = append([]string{program}, argv[1:]...)
-	if err := rooted(append([]string{"--at-once", fmt.Sprint(f.atOnce), "--"}, argv...)); err != nil {
+	if err := rooted(append([]string{"explain", "--at-once", fmt.Sprint(f.atOnce), "--"}, argv...)...); err != nil {
 		return nil, err
 	}
 	w, ctx, _, stop := w.interrupts()

@@ -64,7 +64,11 @@ func (f *explainFlags) rates(w World, c *cobra.Command, args []string) error {
 	case len(f.together) == 0:
 		return fail(Usage, "--at-once names no number")
 	}
-	if err := rooted(args); err != nil {
+	again := []string{"explain", "--at-once", strings.ReplaceAll(numbers(f.together), " ", "")}
+	if c.ArgsLenAtDash() == 0 {
+		again = append(again, "--")
+	}
+	if err := rooted(append(again, args...)...); err != nil {
 		return err
 	}
 	if !f.asked {

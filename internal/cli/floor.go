@@ -43,7 +43,7 @@ filter, control groups. Each alone, and by several processes that begin at the s
 time, all in the same blocks.
 
 No engine can be faster than this. It also shows which mechanisms don't get cheaper with
-more processors, because one process waits for another.`,
+more processors, because one process waits for another. It needs root.`,
 		Example: `  plimsoll floor
   plimsoll floor --mechanism process,network-namespace,veth --at-once 1,8,64
   plimsoll floor --blocks 20 --format markdown

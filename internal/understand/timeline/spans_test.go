@@ -59,8 +59,6 @@ func TestOwn(t *testing.T) {
 			Name string
 			PID  int
 			TID  int
-			Ts   float64
-			Dur  float64
 		}
 	}
 	require.NoError(t, json.Unmarshal(b.Bytes(), &drawn))

@@ -150,7 +150,7 @@ are timed from outside.`,
 	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
-	c.Flags().BoolVar(&f.spans, "spans", false, "show beside it the engine's own spans (OpenTelemetry): of a private daemon, which is started with its own tracing switched on, never of yours; CRI-O, containerd from 2.0, Docker from 25")
+	c.Flags().BoolVar(&f.spans, "spans", false, "show beside it the engine's own spans (OpenTelemetry): of a private daemon, which is started with its own tracing switched on, never of yours: "+spanning(w.Engines))
 	f.addWaiting(c)
 	completes(c, "stop", completeWords("exit\tits program ends at SIGTERM", "ignore\tits program ignores SIGTERM", "none\tits program has no handler for SIGTERM"))
 	completes(c, "against", completeEngineNames(w, realEngine))

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/spans"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
@@ -48,11 +50,10 @@ func (f *explainFlags) receive(ctx context.Context, s *setting, env record.Envir
 	defer cancel()
 	if err := can.Spans(ctx, s.detectKit(), engine.Spec{ID: env.ID, Levels: maps.Clone(env.Levels)}); err != nil {
 		why, fix := engine.Reason(err)
-		no := fail(Usage, "%s can't be explained with --spans: %s", env.ID, why)
-		if fix != "" {
-			no = withHint(no, "%s", fix)
+		if fix == "" {
+			fix = "those that can: " + spanning(s.engines)
 		}
-		return nil, no
+		return nil, withHint(fail(Usage, "%s can't be explained with --spans: %s", env.ID, why), "%s", fix)
 	}
 	var err error
 	if f.received, err = spans.Listen(); err != nil {
@@ -67,4 +68,19 @@ func (f *explainFlags) told(x *timeline.Explanation, env string) {
 		How:          fmt.Sprintf("%s ran on a private daemon with its own tracing switched on, for every call, towards Plimsoll: that is another configuration than that of your daemon, and the times above are this one's.", env),
 		ClockErrorNS: f.received.ClockError(), Refused: f.received.Refused(),
 	})
+}
+
+// spanning names the engines that can be asked for spans of their own; nil stands for the
+// whole catalogue.
+func spanning(all engines) string {
+	if all == nil {
+		all = catalogue.All()
+	}
+	var how []string
+	for _, e := range all {
+		if h := e.Info().Spans; h != "" {
+			how = append(how, h)
+		}
+	}
+	return strings.Join(how, ", ")
 }

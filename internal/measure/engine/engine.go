@@ -180,6 +180,9 @@ type Info struct {
 	// in, and what it can do beside and does not by itself; Below is the engine that it calls for the rest, "" where there is none.
 	Mechanisms []Mechanism
 	Below      string
+	// Spans is how it is asked for spans of its own, and who has them: for a help and a
+	// hint; "" where it is not Spanning.
+	Spans string
 	// Rules are combinations of levels that the engine can't have anywhere; what
 	// depends on a version, a kernel or a package is none: Detect finds that.
 	// Lacks are what the adapter does not have yet.

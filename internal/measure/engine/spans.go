@@ -73,8 +73,7 @@ type Spanning interface {
 func (s shielded) Spans(ctx context.Context, kit *Kit, spec Spec) error {
 	x, ok := s.Engine.(Spanning)
 	if !ok {
-		return &Error{Class: record.Unsupported, Text: s.Info().Title + " has no daemon of ours that could be asked for spans",
-			Fix: "the engines that have are cri endpoint=crio, containerd from 2.0 (also below cri), and docker with=own-daemon from Docker 25"}
+		return &Error{Class: record.Unsupported, Text: s.Info().Title + " has no daemon of ours that could be asked for spans"}
 	}
 	return within(ctx, detectGrace, func() error { return x.Spans(ctx, kit, spec) },
 		func(p any) error { return &Error{Class: record.HarnessError, Text: panicked(p), Fix: reportIt} },

@@ -87,7 +87,7 @@ func (*Engine) Info() engine.Info {
 		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
 		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, ownNetwork[0], ownNetwork[1], onlyOverlay),
-		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),
+		Mechanisms: mechanisms, Below: "oci", Spans: "containerd (from 2.0)", Programs: append(set(), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),

@@ -81,7 +81,7 @@ func (*Engine) Info() engine.Info {
 			{Whose: "containerd", Path: `/cri-containerd-[0-9a-f]{64}\.scope$|/k8s\.io/[0-9a-f]{64}$|/plimsoll-[a-z0-9]{8}-cri(-[0-9a-f]{6})?/[0-9a-f]{64}$`}, // k8s.io is its namespace for the CRI
 		},
 		OCI: true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, masksAlways),
-		Mechanisms: mechanisms, Below: "oci", Programs: append(set(), engine.Program{Of: engine.Runtime}),
+		Mechanisms: mechanisms, Below: "oci", Spans: "cri endpoint=crio", Programs: append(set(), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Endpoint: {engine.DefaultLevel, containerd, crio},
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

@@ -64,7 +64,7 @@ func (e *Engine) Info() engine.Info {
 		Typical: 400 * time.Millisecond, Images: engine.ImagesPulled,
 		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: e.processes, Cgroups: e.cgroups(), OCI: true, Rules: e.rules(),
-		Mechanisms: mechanisms, Below: "containerd", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime, Becomes: []string{initProgram}}),
+		Mechanisms: mechanisms, Below: "containerd", Spans: "docker with=own-daemon (from 25)", Programs: append(slices.Clone(e.set), engine.Program{Of: engine.Runtime, Becomes: []string{initProgram}}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),
 			engine.Storage:  append([]string{engine.DefaultLevel}, storageLevels...),
@@ -83,7 +83,7 @@ func (e *Engine) Info() engine.Info {
 		delete(info.Levels, engine.Rootless)
 		delete(info.Levels, engine.Without)
 		delete(info.Levels, engine.With)
-		info.Mechanisms, info.Below, info.Programs = nil, "", nil
+		info.Mechanisms, info.Below, info.Spans, info.Programs = nil, "", "", nil
 	}
 	return info
 }

@@ -135,6 +135,9 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// notAllRemoved is the error where a run left something.
+const notAllRemoved = "the measurement stands, but not everything could be removed afterwards"
+
 // fail gives an error its exit status.
 func fail(s Status, format string, a ...any) error {
 	return &exitError{status: s, err: fmt.Errorf(format, a...)}

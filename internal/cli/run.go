@@ -173,9 +173,6 @@ func runError(err error, dir string, begun bool) error {
 	return withHint(fail(Failed, "%w", err), "what was measured is kept in %s; plimsoll run --resume continues", shortPath(dir))
 }
 
-// notAllRemoved is the error where a run left something.
-const notAllRemoved = "the measurement stands, but not everything could be removed afterwards"
-
 // tellLeft names what could not be removed, if anything, and what removes it.
 func tellLeft(w World, sum *run.Summary) {
 	if !sum.Left() {

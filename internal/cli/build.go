@@ -97,8 +97,7 @@ func (s *setting) withBuilds(ctx context.Context, f found, levels map[string]str
 	}
 	again, ok := s.built[key]
 	if !ok {
-		i := slices.IndexFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == f.Info.Name })
-		again = s.detectOne(ctx, s.detectKit().With(builds), s.engines[i])
+		again = s.detectOne(ctx, s.detectKit().With(builds), s.engine(f.Info.Name))
 		if s.built == nil {
 			s.built = map[string]found{}
 		}

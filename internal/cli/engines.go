@@ -91,6 +91,16 @@ func unusable(all []found) error {
 	return fail(NothingHere, "not usable here: %s", strings.Join(names, ", "))
 }
 
+// engine is the one of a name; nil where there is none.
+func (s *setting) engine(name string) engine.Engine {
+	for _, e := range s.engines {
+		if e.Info().Name == name {
+			return e
+		}
+	}
+	return nil
+}
+
 func (s *setting) engineNames() []string {
 	return lists.Map(s.engines, func(e engine.Engine) string { return e.Info().Name })
 }

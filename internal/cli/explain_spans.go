@@ -41,11 +41,10 @@ func (f *explainFlags) receive(ctx context.Context, s *setting, env record.Envir
 	if lacks != "" {
 		return nil, fail(Usage, "--spans shows the engine's own spans beside the recorded path: %s", lacks)
 	}
-	i := slices.IndexFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == env.Engine })
-	if i < 0 {
+	can, ok := s.engine(env.Engine).(engine.Spanning) // all are shielded
+	if !ok {
 		return nil, fail(Usage, "no engine %q", env.Engine)
 	}
-	can, _ := s.engines[i].(engine.Spanning) // all are shielded
 	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()
 	if err := can.Spans(ctx, s.detectKit(), engine.Spec{ID: env.ID, Levels: maps.Clone(env.Levels)}); err != nil {

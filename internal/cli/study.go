@@ -362,11 +362,11 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 func (s *setting) below(engines []string) (out []string) {
 	for _, name := range engines {
 		for name != "" {
-			i := slices.IndexFunc(s.engines, func(e engine.Engine) bool { return e.Info().Name == name })
-			if i < 0 {
+			e := s.engine(name)
+			if e == nil {
 				break
 			}
-			if name = s.engines[i].Info().Below; name != "" {
+			if name = e.Info().Below; name != "" {
 				out = append(out, name)
 			}
 		}

@@ -91,6 +91,20 @@ var OnlyOCI = Rule{
 	Source:  "https://github.com/opencontainers/runtime-spec/blob/main/implementations.md",
 }
 
+// NoHostNetwork are the rules of an engine whose private daemons live in a network namespace
+// of their own: they are started for OwnDaemon, and to be put under a filter for Durability.
+var NoHostNetwork = []Rule{{
+	When:    map[string][]string{Network: {"host"}, With: {OwnDaemon}},
+	Because: "A private daemon lives in a network namespace of its own, so its containers can't have the host's network.",
+	Source:  networkNamespaces,
+}, {
+	When:    map[string][]string{Network: {"host"}, Without: {Durability}},
+	Because: "Only a private daemon is put under the filter, and its containers can't have the host's network.",
+	Source:  networkNamespaces,
+}}
+
+const networkNamespaces = "https://man7.org/linux/man-pages/man7/network_namespaces.7.html"
+
 // Lack is what an engine can do and its adapter can't, as far as bundled studies
 // name it. It means nothing once the adapter has the level.
 type Lack struct {

@@ -57,16 +57,6 @@ var byCLINothing = engine.Rule{
 	Source:  "https://github.com/containerd/containerd/tree/main/cmd/ctr",
 }
 
-var ownNetwork = [2]engine.Rule{{
-	When:    map[string][]string{engine.Network: {"host"}, engine.With: {engine.OwnDaemon}},
-	Because: "A private daemon lives in a network namespace of its own, so its containers can't have the host's network.",
-	Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
-}, {
-	When:    map[string][]string{engine.Network: {"host"}, engine.Without: {engine.Durability}},
-	Because: "Only a private daemon is put under the filter, and its containers can't have the host's network.",
-	Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
-}}
-
 // Engine is containerd. Its zero value is not usable; see New.
 type Engine struct {
 	spaces adapter.Pool[any]        // namespaces that hold images, by socket and name
@@ -86,7 +76,7 @@ func (*Engine) Info() engine.Info {
 		Typical: 300 * time.Millisecond, Images: engine.ImagesPulled,
 		Untried:   map[string][]string{engine.Runtime: kata.Levels, engine.Driver: {"systemd"}},
 		Processes: engine.Processes{Daemons: []string{"containerd"}, Helpers: append([]string{"containerd-shim"}, kata.Processes...)},
-		OCI:       true, Rules: append(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), engine.OnlyOCI, byCLIAll, byCLINothing, ownNetwork[0], ownNetwork[1], onlyOverlay),
+		OCI:       true, Rules: slices.Concat(engine.OwnKernel(mechanisms, append([]string{"runsc"}, kata.Levels...)...), []engine.Rule{engine.OnlyOCI, byCLIAll, byCLINothing}, engine.NoHostNetwork, []engine.Rule{onlyOverlay}),
 		Mechanisms: mechanisms, Below: "oci", Spans: "containerd (from 2.0)", Programs: append(set(), engine.Program{Of: engine.Runtime}),
 		Levels: map[string][]string{
 			engine.Runtime:  append([]string{engine.DefaultLevel}, runtimeLevels...),

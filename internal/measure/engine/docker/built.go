@@ -28,10 +28,8 @@ func (e *Engine) canBuild(kit *engine.Kit, info *system.Info) *engine.Error {
 	if no := cmp.Or(private.Joined(kit, e.daemon), private.Root(kit)); no != nil {
 		return no
 	}
-	if _, err := kit.LookPath(e.daemon); err != nil {
-		return unavailable(e.install, "the program %s, for a private daemon, is not on the PATH", e.daemon)
-	}
-	return nil
+	_, no := e.daemonProgram(kit)
+	return no
 }
 
 // builtSet is the set of builds that a daemon of this kit runs; empty where there is none.

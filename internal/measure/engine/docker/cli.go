@@ -67,7 +67,8 @@ func (c *commandLine) facts(ctx context.Context) map[string]string {
 	return facts
 }
 
-// cliVersion reads "Docker version 20.10.24+dfsg1, build 297e128".
+// cliVersion reads what a client and a daemon print on --version: "Docker version
+// 20.10.24+dfsg1, build 297e128".
 func cliVersion(out string) string {
 	_, v, _ := strings.Cut(strings.TrimSpace(out), " version ")
 	v, _, _ = strings.Cut(v, ",")

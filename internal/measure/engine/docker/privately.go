@@ -48,11 +48,18 @@ func (e *Engine) privately(kit *engine.Kit, info *system.Info, factor, level str
 		no = private.Root(kit)
 	}
 	if no == nil {
-		if _, err := kit.LookPath(e.daemon); err != nil {
-			no = unavailable(e.install, "the program %s, for a private daemon, is not on the PATH", e.daemon)
-		}
+		_, no = e.daemonProgram(kit)
 	}
 	return joined(why, no)
+}
+
+// daemonProgram is that of a private daemon.
+func (e *Engine) daemonProgram(kit *engine.Kit) (string, *engine.Error) {
+	path, err := kit.LookPath(e.daemon)
+	if err != nil {
+		return "", unavailable(e.install, "the program %s, for a private daemon, is not on the PATH", e.daemon)
+	}
+	return path, nil
 }
 
 // joined gives the second reason after the first, or nil where there is none.

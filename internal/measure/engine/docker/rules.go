@@ -20,7 +20,7 @@ func (f flavour) rules() []engine.Rule {
 		return all
 	}
 	all = append(all, engine.OwnKernel(mechanisms, foreignKernel...)...)
-	return append(all, engine.Rule{
+	all = append(all, engine.Rule{
 		When:    map[string][]string{engine.Network: {"none", "host"}, engine.With: {engine.PublishedPort}},
 		Because: "A port is published into a network of the container's own.",
 		Source:  "https://docs.docker.com/engine/network/port-publishing/",
@@ -28,15 +28,9 @@ func (f flavour) rules() []engine.Rule {
 		When:    map[string][]string{engine.Network: {"none", "host"}, engine.Without: {engine.PacketFilter, engine.UserlandProxy}},
 		Because: "The packet filter and the proxy serve networks of the container's own.",
 		Source:  "https://docs.docker.com/engine/network/packet-filtering-firewalls/",
-	}, engine.Rule{
-		When:    map[string][]string{engine.Network: {"host"}, engine.With: {engine.OwnDaemon}},
-		Because: "A private daemon lives in a network namespace of its own, so its containers can't have the host's network.",
-		Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
-	}, engine.Rule{
-		When:    map[string][]string{engine.Network: {"host"}, engine.Without: {engine.Durability}},
-		Because: "Only a private daemon is put under the filter, and its containers can't have the host's network.",
-		Source:  "https://man7.org/linux/man-pages/man7/network_namespaces.7.html",
-	}, engine.Rule{
+	})
+	all = append(all, engine.NoHostNetwork...)
+	return append(all, engine.Rule{
 		When:    map[string][]string{engine.Client: {byAPI}, engine.With: {engine.Terminal}},
 		Because: "The adapter reads a terminal's output by the command line alone.",
 		Source:  "https://docs.docker.com/reference/cli/docker/container/run/",

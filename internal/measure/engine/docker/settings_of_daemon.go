@@ -84,8 +84,6 @@ func (e *Engine) ownMechanism(kit *engine.Kit, info *system.Info, level string) 
 	if no := cmp.Or(private.Joined(kit, e.daemon), private.Root(kit)); no != nil {
 		return no
 	}
-	if _, err := kit.LookPath(e.daemon); err != nil {
-		return unavailable(e.install, "the program %s, for a private daemon, is not on the PATH", e.daemon)
-	}
-	return nil
+	_, no := e.daemonProgram(kit)
+	return no
 }

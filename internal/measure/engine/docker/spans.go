@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -19,15 +20,15 @@ func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) e
 	if e.daemon == "" {
 		return &engine.Error{Class: record.Unsupported, Text: e.name + " has no daemon of ours that could be asked for spans"}
 	}
-	program, err := kit.LookPath(e.daemon)
-	if err != nil {
-		return unavailable(e.install, "the program %s, for a private daemon, is not on the PATH", e.daemon)
+	program, no := e.daemonProgram(kit)
+	if no != nil {
+		return no
 	}
 	out, err := child.Run(ctx, child.Command{Argv: []string{program, "--version"}, Limit: engine.DetectLimit})
 	if err != nil {
 		return &engine.Error{Class: record.EngineError, Text: "asking dockerd for its version", Err: err}
 	}
-	version := versionIn(string(out.Stdout))
+	version := cmp.Or(cliVersion(string(out.Stdout)), "of an unknown version")
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < firstWithSpans {
 		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("Docker %s makes no spans: it does from %d on", version, firstWithSpans),
@@ -37,13 +38,4 @@ func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) e
 		return &engine.Error{Class: record.Unsupported, Text: "this is your daemon, which is neither restarted nor asked", Fix: "plimsoll explain docker with=own-daemon --spans starts one of its own"}
 	}
 	return nil
-}
-
-// versionIn reads what dockerd prints on --version: Docker version 25.0.3, build 4debf41.
-func versionIn(said string) string {
-	f := strings.Fields(said)
-	if len(f) < 3 {
-		return "of an unknown version"
-	}
-	return strings.TrimSuffix(f[2], ",")
 }

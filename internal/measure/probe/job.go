@@ -190,4 +190,7 @@ type Options struct {
 	// all its commands are born there: limits from outside, whose cost is
 	// not in any trial.
 	Cgroups []string
+	// On calls f on a thread that lives as long as the launcher, whose namespaces
+	// the launcher inherits; nil takes a thread of its own.
+	On func(f func() error) error
 }

@@ -83,7 +83,7 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 	// A session of its own: no terminal, and a Ctrl-C is for Plimsoll, not for
 	// the trial in flight.
 	l.cmd.SysProcAttr = ownSession()
-	err = l.fork()
+	err = l.fork(opts.On)
 	requestsIn.Close()
 	answersOut.Close()
 	if err != nil {
@@ -101,12 +101,15 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 // fork starts the process from a thread that lives as long as it does: the
 // launcher asks for a signal at the death of its parent, and to the kernel
 // the parent is the thread (prctl(2), PR_SET_PDEATHSIG).
-func (l *Launcher) fork() error {
+func (l *Launcher) fork(on func(func() error) error) error {
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := l.cmd.Start()
+		if on == nil {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			on = func(f func() error) error { return f() }
+		}
+		err := on(l.cmd.Start)
 		started <- err
 		if err != nil {
 			return

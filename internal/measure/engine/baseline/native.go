@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plimsoll/internal/measure/engine"
@@ -13,7 +14,7 @@ import (
 // chroot and nothing else: same files as in the containers, no isolation. As in
 // every container there are a /proc, a /sys and a /dev, so that programs find
 // the same to do, and a /work to write in, which is empty for each trial; they
-// are mounted before a trial, not in it. All else is read-only, so that the
+// are mounted before a trial, not in it, in one mount namespace for all trials. All else is read-only, so that the
 // image stays what it is.
 type Native struct{ engine.NothingLeft }
 
@@ -44,15 +45,17 @@ func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (en
 	if err != nil {
 		return nil, err
 	}
-	b, err := clirun.NewBase(ctx, kit, spec, true)
+	roots, err := newRoots(kit, dir)
 	if err != nil {
 		return nil, err
 	}
+	b, err := clirun.NewBase(ctx, roots.inside(), spec, true)
+	if err != nil {
+		return nil, errors.Join(err, roots.close())
+	}
 	b.AddFacts(map[string]string{"network": "host", "storage": "directory", "isolation": "chroot"})
 	b.AddFacts(engine.LiesOn(dir))
-	e := &environment{Base: b}
-	roots := &roots{kit: kit, image: dir}
-	e.close = roots.close
+	e := &environment{Base: b, close: roots.close}
 	e.prepare = func(task engine.Task) (*container, error) {
 		root, err := roots.take(task.Mounts)
 		if err != nil {

@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -28,7 +29,7 @@ func (n *native) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.T
 	if n.chroot == "" {
 		return adapter.Refused(&engine.Error{Class: record.Unavailable, Text: "there is no program chroot on PATH, by which ranks would enter the root directory"}), nil
 	}
-	if ranks.Nodes > 1 {
+	if ranks.Nodes > 1 || filepath.Base(ranks.Launcher[0]) == "srun" { // whose ranks are slurmd's children
 		return n.runOnNodes(ctx, ranks, task)
 	}
 	// The launcher's files, which ranks look for at the same path.

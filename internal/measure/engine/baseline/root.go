@@ -11,28 +11,30 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/thread"
 )
 
-// root is an image's directory, read-only, at a place of the run's own, with
+// root is an image's directory, read-only, at a path in the run's folder, with
 // /proc, /sys and /dev in it and a /work to write in: the directory itself is
-// shared and nothing is mounted in it. Nothing in it leads to what is the
-// machine's and can be removed: whoever removes a killed run's directory by hand
-// (rm -rf goes through mounts) removes the run's own. So /dev holds nodes of its own.
+// shared and nothing is mounted in it. The mounts are in the namespace of a thread:
+// the host sees an empty directory there, and they are gone with the last process of
+// the run, however that ends. What copies or removes a killed run's folder
+// (cp -a and rm -rf go through mounts) finds the run's files only.
 type root struct {
 	path   string
 	work   string   // the directory that is at /work
 	mounts []string // in the order in which they were made
 	own    int      // how many of them are there for good, not for one trial
-	kit    *engine.Kit
+	thread *thread.Kept
 }
 
-func newRoot(kit *engine.Kit, dir string) (*root, error) {
+func newRoot(kit *engine.Kit, thread *thread.Kept, dir string) (*root, error) {
 	path, err := os.MkdirTemp(kit.Dir, "native-")
 	if err != nil {
 		return nil, fmt.Errorf("making a root directory: %w", err)
 	}
-	r := &root{path: path, work: path + ".work", kit: kit}
-	if err := r.fill(dir); err != nil {
+	r := &root{path: path, work: path + ".work", thread: thread}
+	if err := thread.Do(func() error { return r.fill(dir) }); err != nil {
 		return nil, errors.Join(err, r.remove())
 	}
 	r.own = len(r.mounts)
@@ -91,11 +93,8 @@ func fillDev(at string) error {
 
 // mount mounts something where nothing of it goes further.
 func (r *root) mount(source, target, kind string, flags uintptr, options string) error {
-	if err := r.kit.Ledger.Made(engine.Thing{Kind: engine.KindMount, Name: target}); err != nil {
-		return err
-	}
 	if err := unix.Mount(source, target, kind, flags, options); err != nil {
-		return errors.Join(mountError(target, err), r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: target}))
+		return mountError(target, err)
 	}
 	r.mounts = append(r.mounts, target)
 	return mountError(target, unix.Mount("", target, "", unix.MS_PRIVATE, ""))
@@ -110,6 +109,10 @@ func mountError(target string, err error) error {
 
 // add mounts what one trial wants.
 func (r *root) add(m engine.Mount) error {
+	return r.thread.Do(func() error { return r.addHere(m) })
+}
+
+func (r *root) addHere(m engine.Mount) error {
 	if m.Kind == engine.Volume {
 		return adapter.Unsupported("native has no volumes: it is no engine")
 	}
@@ -148,7 +151,7 @@ func (r *root) target(path string) (string, error) {
 
 // clean makes the root ready for the next trial.
 func (r *root) clean() error {
-	if err := r.unmount(r.own); err != nil {
+	if err := r.thread.Do(r.unmount); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(r.work)
@@ -158,29 +161,20 @@ func (r *root) clean() error {
 	return err
 }
 
-// unmount undoes mounts, the last first, until so many are left.
-func (r *root) unmount(left int) error {
-	for len(r.mounts) > left {
+// unmount undoes the mounts of one trial, the last first.
+func (r *root) unmount() error {
+	for len(r.mounts) > r.own {
 		last := r.mounts[len(r.mounts)-1]
 		if err := unix.Unmount(last, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH); err != nil {
 			return fmt.Errorf("unmounting %s: %w", last, err)
 		}
 		r.mounts = r.mounts[:len(r.mounts)-1]
-		if err := r.kit.Ledger.Gone(engine.Thing{Kind: engine.KindMount, Name: last}); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// remove undoes newRoot; it may be called twice. The directory is removed only
-// when it is empty, that is, when nothing is mounted there any more.
+// remove undoes newRoot; it may be called twice. The kernel lets a directory go that is
+// mounted on in another namespace only, and unmounts it there.
 func (r *root) remove() error {
-	if err := r.unmount(0); err != nil {
-		return err
-	}
-	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return safepath.RemoveAll(r.work)
+	return errors.Join(adapter.RemoveIfThere(r.path), safepath.RemoveAll(r.work))
 }

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/measure/host/proc"
 )
 
-// What a killed run leaves mounted lies in a directory that somebody may remove by
-// hand, and rm -rf goes through mounts: whatever can be removed there must be the
-// run's own. (With the machine's own /dev in it, the machine's devices were gone.)
+// What is mounted in a root is seen by the processes of the run only, and what can be
+// removed there is the run's own. (Once the machine's own /dev was in it, and somebody
+// removed a killed run's directory by hand.)
 func TestRootLeadsNowhere(t *testing.T) {
 	kit := kittest.Bare(t)
 	if !kit.Root {
@@ -23,24 +24,48 @@ func TestRootLeadsNowhere(t *testing.T) {
 	for _, d := range []string{"proc", "sys", "dev", "work"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(image, d), 0o755))
 	}
-	r, err := newRoot(kit, image)
+	roots, err := newRoots(kit, image)
 	require.NoError(t, err)
 	defer func() {
-		if err := r.remove(); err != nil {
-			t.Error(err)
+		for range 2 {
+			if err := roots.close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if left, err := filepath.Glob(filepath.Join(kit.Dir, "native-*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
 		}
 	}()
-	for _, name := range []string{"null", "zero", "urandom", "tty"} {
-		fi, err := os.Lstat(filepath.Join(r.path, "dev", name))
-		if err != nil || fi.Mode()&os.ModeCharDevice == 0 || fi.Mode().Perm() != 0o666 {
-			t.Errorf("/dev/%s: %v, %v", name, fi, err)
-		}
+	r, err := roots.take([]engine.Mount{{Kind: engine.Tmpfs, Target: "/work"}})
+	require.NoError(t, err)
+	if points, err := proc.Here.MountedBelow(kit.Dir); err != nil || len(points) > 0 {
+		t.Errorf("mounted in the host's namespace: %v, %v", points, err)
 	}
-	mounts, err := proc.Here.Mounts(proc.Self)
+	require.NoError(t, roots.thread.Do(func() error {
+		for _, name := range []string{"null", "zero", "urandom", "tty"} {
+			fi, err := os.Lstat(filepath.Join(r.path, "dev", name))
+			if err != nil || fi.Mode()&os.ModeCharDevice == 0 || fi.Mode().Perm() != 0o666 {
+				t.Errorf("/dev/%s: %v, %v", name, fi, err)
+			}
+		}
+		judgeMounts(t, r, 7)
+		return nil
+	}))
+	require.NoError(t, roots.give(r))
+	require.NoError(t, roots.thread.Do(func() error {
+		judgeMounts(t, r, 6)
+		return nil
+	}))
+}
+
+// judgeMounts looks at the root's mounts from its own thread.
+func judgeMounts(t *testing.T, r *root, want int) {
+	t.Helper()
+	mounts, err := proc.Here.Mounts(proc.Thread)
 	require.NoError(t, err)
 	seen := 0
 	for _, m := range mounts {
-		if m.Mountpoint != r.path && !strings.HasPrefix(m.Mountpoint, r.path+"/") {
+		if !proc.Under(m.Mountpoint, r.path) {
 			continue
 		}
 		seen++
@@ -49,13 +74,13 @@ func TestRootLeadsNowhere(t *testing.T) {
 		case strings.Contains(options, ",ro,"):
 		case m.FSType == "proc": // nothing in it can be removed
 		case m.FSType == "tmpfs" && m.Root == "/" && alone(mounts, m.Major, m.Minor):
-		case strings.Contains(m.Root, "/"+filepath.Base(kit.Dir)+"/"):
+		case strings.Contains(m.Root, "/"+filepath.Base(filepath.Dir(r.path))+"/"):
 		default:
 			t.Errorf("%s is writable, and is the machine's %s of %s", at, m.Root, m.FSType)
 		}
 	}
-	if seen != 6 {
-		t.Errorf("%d mounts in native's root, want 6", seen)
+	if seen != want {
+		t.Errorf("%d mounts in native's root, want %d", seen, want)
 	}
 }
 

@@ -1,21 +1,50 @@
 package baseline
 
 import (
+	"context"
 	"errors"
 	"sync"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/thread"
+	"plimsoll/internal/measure/host/proc"
+	"plimsoll/internal/measure/probe"
 )
 
 // roots are those of one environment: as many as there were ever containers at
 // once, so that none writes into another's /work.
 type roots struct {
-	kit   *engine.Kit
-	image string
+	kit    *engine.Kit
+	image  string
+	thread *thread.Kept // in the mount namespace of all of them
 
 	mu   sync.Mutex
 	idle []*root
 	all  []*root
+}
+
+// newRoots makes the mount namespace. Mounts in the run's folder are other
+// environments', and have no business there.
+func newRoots(kit *engine.Kit, image string) (*roots, error) {
+	s := &roots{kit: kit, image: image, thread: thread.Keep()}
+	err := s.thread.Do(func() error {
+		return thread.Unshare(0, func(path string) bool { return proc.Under(path, kit.Dir) })
+	})
+	if err != nil {
+		s.thread.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// inside is the kit with launchers that live in the roots' namespace.
+func (s *roots) inside() *engine.Kit {
+	kit := *s.kit
+	kit.Launcher = func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {
+		opts.On = s.thread.Do
+		return s.kit.Launcher(ctx, opts)
+	}
+	return &kit
 }
 
 // take gives a root with further mounts in it.
@@ -40,7 +69,7 @@ func (s *roots) one() (*root, error) {
 		s.idle = s.idle[:n-1]
 		return r, nil
 	}
-	r, err := newRoot(s.kit, s.image)
+	r, err := newRoot(s.kit, s.thread, s.image)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +88,8 @@ func (s *roots) give(r *root) error {
 	return nil
 }
 
-// close removes all of them; it may be called twice.
+// close removes all of them and ends the namespace, when the launchers have ended; it may
+// be called twice.
 func (s *roots) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,5 +98,9 @@ func (s *roots) close() error {
 		errs = append(errs, r.remove())
 	}
 	s.idle = nil
+	if s.thread != nil {
+		s.thread.Close()
+		s.thread = nil
+	}
 	return errors.Join(errs...)
 }

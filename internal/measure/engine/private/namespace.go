@@ -6,27 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/measure/host/proc"
-
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/engine/thread"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // unshare moves the calling thread into network and mount namespaces of its
 // own, with loopback up. hidden are directories that are seen as the given
-// ones (target to source). Mounts that the host makes or undoes later are seen
-// here, where the host shares its mounts; none of ours is seen there. seal is
-// called once the namespaces are there.
+// ones (target to source). Other loop file systems of ours than those to keep
+// are left out. seal is called once the namespaces are there.
 func unshare(hidden map[string]string, keep []string, seal func() error) error {
-	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("making network and mount namespaces: %w", err)
-	}
-	if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
-		return fmt.Errorf("keeping mounts from the host: %w", err)
-	}
-	if err := seal(); err != nil {
+	err := thread.Unshare(unix.CLONE_NEWNET, func(path string) bool {
+		return strings.Contains(path, "/"+fsPrefix) && !wanted(path, keep)
+	})
+	if err != nil {
 		return err
 	}
-	if err := letGo(keep); err != nil {
+	if err := seal(); err != nil {
 		return err
 	}
 	for target, source := range hidden {
@@ -36,24 +33,6 @@ func unshare(hidden map[string]string, keep []string, seal func() error) error {
 	}
 	if err := loopbackUp(); err != nil {
 		return fmt.Errorf("bringing loopback up: %w", err)
-	}
-	return nil
-}
-
-// letGo drops the copies of other file systems of ours: a copy in a long-lived
-// namespace would keep their loop devices busy.
-func letGo(keep []string) error {
-	mounts, err := mounted()
-	if err != nil {
-		return err
-	}
-	for _, m := range slices.Backward(mounts) {
-		if !strings.Contains(m.Mountpoint, "/"+fsPrefix) || wanted(m.Mountpoint, keep) {
-			continue
-		}
-		if err := unix.Unmount(m.Mountpoint, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
-			return fmt.Errorf("letting go of %s: %w", m.Mountpoint, err)
-		}
 	}
 	return nil
 }

@@ -12,9 +12,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Own calls f on a thread that ends with it.
@@ -33,6 +36,60 @@ func Own(f func() error) error {
 		done <- f() // the thread stays locked, and so ends with this goroutine
 	}()
 	return <-done
+}
+
+// Kept is a thread that stays until Close, for calls that must be made on the same one.
+type Kept struct{ calls chan func() }
+
+// Keep starts such a thread.
+func Keep() *Kept {
+	k := &Kept{calls: make(chan func())}
+	go func() {
+		_ = Own(func() error { // each call has its own error
+			for f := range k.calls {
+				f()
+			}
+			return nil
+		})
+	}()
+	return k
+}
+
+// Do calls f on the thread, after the calls before it, and returns f's error.
+func (k *Kept) Do(f func() error) error {
+	done := make(chan error, 1)
+	k.calls <- func() { done <- f() }
+	return <-done
+}
+
+// Close ends the thread; Do must not be called any more.
+func (k *Kept) Close() { close(k.calls) }
+
+// Unshare moves the calling thread into a mount namespace of its own, and into other new
+// namespaces by their flags. The thread sees the mounts that the host makes or undoes
+// later, where the host shares its mounts; the host sees none of the thread's. Mounts at
+// whose path drop returns true are left out: a copy in a long-lived namespace would keep
+// their devices busy.
+func Unshare(flags int, drop func(path string) bool) error {
+	if err := unix.Unshare(unix.CLONE_NEWNS | flags); err != nil {
+		return fmt.Errorf("making namespaces: %w", err)
+	}
+	if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("keeping mounts from the host: %w", err)
+	}
+	mounts, err := proc.Here.Mounts(proc.Thread)
+	if err != nil {
+		return err
+	}
+	for _, m := range slices.Backward(mounts) {
+		if !drop(m.Mountpoint) {
+			continue
+		}
+		if err := unix.Unmount(m.Mountpoint, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
+			return fmt.Errorf("letting go of %s: %w", m.Mountpoint, err)
+		}
+	}
+	return nil
 }
 
 // As calls f with the rights of a user and none of root's: on a thread of its

@@ -48,7 +48,7 @@ var storeys = [][]string{
 	{"analyze", "timeline"},
 	{"published"},
 	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden"},
-	{"safepath", "filelock", "journal", "require", "lists", "bounded"},
+	{"safepath", "filelock", "journal", "require", "lists", "bounded", "devnull"},
 }
 
 // The wings are folders: what measures, what understands, and between them record,

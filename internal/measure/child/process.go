@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/common/devnull"
 )
 
 const (
@@ -56,6 +58,13 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	p.cmd.Args[0] = c.Argv[0]
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdin = c.Env, c.Dir, c.Stdin
 	p.cmd.WaitDelay = killDelay // of the copying of Stdin; its outputs are pipes of ours
+	if c.Stdin == nil {
+		null, err := devnull.Open()
+		if err != nil {
+			return nil, err
+		}
+		p.cmd.Stdin = null
+	}
 	attr := syscall.SysProcAttr{}
 	if c.Attr != nil {
 		attr = *c.Attr

@@ -21,7 +21,7 @@ type Thing struct {
 	At string `json:"at,omitempty"`
 	// As is the user whose engine it is, where that is not ourselves.
 	As string `json:"as,omitempty"`
-	// Was is what a setting is to be put back to.
+	// Was is what a setting or an owner is to be put back to.
 	Was string `json:"was,omitempty"`
 }
 
@@ -38,8 +38,9 @@ const (
 	KindCgroup     = "cgroup"
 	KindLink       = "link"
 	KindNetNS      = "netns"
-	KindRule       = "rule"    // of the packet filter, for the bridge of that name, or the network
-	KindSetting    = "setting" // of the kernel, that a network of ours has changed; At is when and where
+	KindRule       = "rule"         // of the packet filter, for the bridge of that name, or the network
+	KindSetting    = "setting"      // of the kernel, that a network of ours has changed; At is when and where
+	KindOwner      = "owner change" // of /dev/null, that a runtime may change; At is when and where
 	KindProcess    = "process"
 	KindFile       = "file" // outside of the run's folder
 	KindDaemon     = "daemon"

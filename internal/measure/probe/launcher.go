@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"plimsoll/internal/common/devnull"
 )
 
 // Launcher is one long-lived launcher process. It runs one job at a time and
@@ -63,6 +65,10 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	null, err := devnull.Open()
+	if err != nil {
+		return nil, err
+	}
 	requestsIn, requestsOut, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -78,7 +84,7 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 		args = append(args, "--cgroup", procs)
 	}
 	l := &Launcher{cmd: exec.Command(path, args...), requests: requestsOut, answers: answersIn, done: make(chan struct{})}
-	l.cmd.Stdin, l.cmd.Stdout = requestsIn, answersOut
+	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = requestsIn, answersOut, null // which commands get, too
 	l.cmd.Env = []string{}
 	// A session of its own: no terminal, and a Ctrl-C is for Plimsoll, not for
 	// the trial in flight.

@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/forward"
 	"plimsoll/internal/measure/engine/private"
@@ -80,6 +81,8 @@ func finish(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err
 		return cni.Remove(ctx, kit, t)
 	case engine.KindSetting:
 		return cni.PutBack(ctx, kit, t)
+	case engine.KindOwner:
+		return adapter.PutBackOwner(t)
 	case engine.KindRule:
 		return forward.Remove(ctx, kit, t)
 	case engine.KindMount:

@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -189,5 +190,22 @@ func TestClearDirs(t *testing.T) {
 		if _, err := os.Stat(path); (err == nil) != stays {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// TestOwnerIsPutBack: what a ledger says of a device's owner is done by the sweep.
+func TestOwnerIsPutBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "null")
+	if err := errors.Join(unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))), os.Lchown(path, 1234, 1234)); err != nil {
+		t.Skip("no device can be made: ", err)
+	}
+	var st unix.Stat_t
+	boot, err := proc.Here.Boot()
+	require.NoError(t, errors.Join(err, unix.Lstat(path, &st)))
+	entry := engine.Thing{Kind: engine.KindOwner, Name: path, Was: "0:0", At: fmt.Sprintf("boot %s device %d inode %d", boot, st.Dev, st.Ino)}
+	did, err := finish(t.Context(), &engine.Kit{}, entry)
+	require.NoError(t, errors.Join(err, unix.Lstat(path, &st)))
+	if !did || st.Uid != 0 {
+		t.Errorf("put back: %v; it belongs to %d", did, st.Uid)
 	}
 }

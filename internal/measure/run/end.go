@@ -10,13 +10,13 @@ import (
 )
 
 // cleanUp closes the environments, sweeps what is left and audits the machine.
-func (r *runner) cleanUp(ctx context.Context, before *host.Census, sum *Summary) error {
+func (r *runner) cleanUp(ctx context.Context, before *host.Census, putBack func() error, sum *Summary) error {
 	r.progress.Step("cleaning up")
 	errs := []error{r.tuner.close(), r.prover.close()}
 	if r.session != nil {
 		errs = append(errs, r.session.closeAll(ctx, 2*r.openLimit))
 	}
-	errs = append(errs, r.pulls.close(), r.watching.close())
+	errs = append(errs, r.pulls.close(), r.watching.close(), putBack())
 	removed, now, err := sweepAll(ctx, r.machine, r.kit, r.Engines)
 	if err != nil || len(removed) > 0 {
 		now = nil

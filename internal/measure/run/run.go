@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/likeness"
@@ -186,13 +187,16 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.end(nil))
 	}
-	null := host.Machine{}.Null()
+	putBack, err := adapter.NoteNull(r.kit)
+	if err != nil {
+		return nil, errors.Join(err, r.end(nil))
+	}
 	sum := &Summary{Dir: o.Dir, Trusted: o.Trusted}
 	runErr := r.measure(ctx, sum)
 	// Cleaning up must go on though the user has interrupted.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	sum.Unclean = errors.Join(r.cleanUp(clean, before, sum), null.PutBack())
+	sum.Unclean = r.cleanUp(clean, before, putBack, sum)
 	r.dismissAgents()
 	return sum, errors.Join(runErr, r.end(sum))
 }

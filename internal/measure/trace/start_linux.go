@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/common/devnull"
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/engine/stamp"
 	"plimsoll/internal/record"
@@ -113,8 +114,12 @@ func once(ctx context.Context, argv []string, ready *sync.WaitGroup, begin <-cha
 		return head, err
 	}
 	defer said.Close()
+	null, err := devnull.Open()
+	if err != nil {
+		return head, err
+	}
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Stderr = said
+	c.Stdin, c.Stdout, c.Stderr = null, null, said
 	// Whoever interrupts us interrupts it once, through us, and all that it started.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return unix.Kill(-c.Process.Pid, unix.SIGKILL) }

@@ -3,10 +3,11 @@ package enginetest
 import (
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/enginetest/images"
 	"plimsoll/internal/measure/engine/kittest"
-	"plimsoll/internal/measure/host"
 )
 
 // Real leaves a test that asks a real engine out with -short, on every machine
@@ -22,13 +23,14 @@ func Real(t testing.TB) {
 func Kit(t testing.TB) *engine.Kit {
 	t.Helper()
 	Real(t)
-	null := host.Machine{}.Null()
+	kit := kittest.Bare(t)
+	putBack, err := adapter.NoteNull(kit)
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := null.PutBack(); err != nil {
+		if err := putBack(); err != nil {
 			t.Error(err)
 		}
 	})
-	kit := kittest.Bare(t)
 	images.Fill(t, kit)
 	return kit
 }

@@ -25,7 +25,8 @@ static long must(const char *what, long r) {
 }
 
 /* settle moves our descriptors out of the way of a child's 0, 1 and 2, marks
- * everything close-on-exec, and arranges for signals and deaths. */
+ * everything close-on-exec, and arranges for signals and deaths. Our standard
+ * error is a null device that a child may give to another user. */
 static void settle(void) {
 	struct ksigaction dfl = {PROBE_SIG_DFL, 0, NULL, 0};
 	sigset all = ~0ULL, mine = SIGBIT(SIGCHLD) | SIGBIT(SIGTERM);
@@ -33,8 +34,7 @@ static void settle(void) {
 	house.pid = (int)sys_getpid();
 	house.requests = (int)must("fcntl(requests)", sys_fcntl(0, PROBE_F_DUPFD_CLOEXEC, 10));
 	house.answers = (int)must("fcntl(answers)", sys_fcntl(1, PROBE_F_DUPFD_CLOEXEC, 10));
-	house.null = (int)must("opening /dev/null", sys_open("/dev/null", O_RDWR));
-	house.null = (int)must("fcntl(/dev/null)", sys_fcntl(house.null, PROBE_F_DUPFD_CLOEXEC, 10));
+	house.null = (int)must("fcntl(null)", sys_fcntl(2, PROBE_F_DUPFD_CLOEXEC, 10));
 	must("dup3", sys_dup3(house.null, 0, 0));
 	must("dup3", sys_dup3(house.null, 1, 0));
 	/* Older kernels lack it (5.11); then only what we open ourselves is sure to be closed. */

@@ -79,8 +79,8 @@ done
 exec chroot "$root" "$@"
 `
 
-// runOnNodes gives each rank its root on the node where it is: mounts that were
-// made on this machine, nobody would find there.
+// runOnNodes gives each rank its root on the node where it is: native's own mounts are
+// seen only by what its launcher has started.
 func (n *native) runOnNodes(ctx context.Context, ranks engine.Ranks, task engine.Task) (engine.Result, error) {
 	unshare, err := n.Kit.LookPath("unshare")
 	if err != nil {

@@ -158,7 +158,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	o.TraceFrom, o.TraceUntil = f.stretch()
 	o.Spans = collector
 	o.AtOnce, o.Progress, o.Finish, o.Wait = f.atOnce, newProgress(w, f.progress), finish.Done(), f.wait
-	if err := describeHost(finish, s, o.Run, true); err != nil {
+	if err := describeHost(finish, s, &o, true); err != nil {
 		return nil, err
 	}
 	sum, err := run.Execute(broken, o)

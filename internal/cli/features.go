@@ -69,7 +69,7 @@ Everything is removed again, and your daemons are not reconfigured.`,
 			}
 			if table != nil {
 				rec := &record.Run{}
-				if herr := describeHost(finish, s, rec, true); herr != nil {
+				if herr := describeHost(finish, s, &run.Options{Run: rec}, true); herr != nil {
 					return herr
 				}
 				table.Host, table.Tool = rec.Host, tool()

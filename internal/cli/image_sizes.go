@@ -80,7 +80,7 @@ these are all of them:
 			o := s.options()
 			o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(dir, "record")
 			o.Progress, o.Finish, o.Wait = newProgress(w, here.progress), finish.Done(), here.wait
-			if err := describeHost(cmd.Context(), s, o.Run, true); err != nil {
+			if err := describeHost(cmd.Context(), s, &o, true); err != nil {
 				return err
 			}
 			sum, err := run.Execute(broken, o)

@@ -158,6 +158,9 @@ func runError(err error, dir string, begun bool) error {
 	if errors.Is(err, run.ErrNothing) {
 		return withHint(fail(NothingHere, "%w", err), "plimsoll engines says what is missing and what would help")
 	}
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err // of our own judge
+	}
 	if _, ok := errors.AsType[*host.BusyError](err); ok {
 		return fail(Failed, "%w", err) // what there is of a record was there before
 	}

@@ -53,7 +53,7 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 			o.Progress.Remark(m.Text)
 		}
 	}
-	if err := describeHost(finish, s, o.Run, a.force); err != nil {
+	if err := describeHost(finish, s, &o, a.force); err != nil {
 		return err
 	}
 	beware(o)
@@ -80,13 +80,17 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 
 // beware says what weighs on this machine before anything is measured.
 func beware(o run.Options) {
+	bewareHost(o)
+	for _, text := range build.OneDaemon(o.Run.Builds) {
+		o.Progress.Remark("beware: " + text)
+	}
+}
+
+func bewareHost(o run.Options) {
 	for _, m := range o.Run.Host.Remarks {
 		if m.Level == "warn" && remark.Weighs(m.Code) {
 			o.Progress.Remark("beware: " + m.Text)
 		}
-	}
-	for _, text := range build.OneDaemon(o.Run.Builds) {
-		o.Progress.Remark("beware: " + text)
 	}
 }
 
@@ -208,16 +212,34 @@ func stopAfter(finish context.Context, after time.Duration) (ending context.Cont
 	return ending, begin, cancel
 }
 
-// describeHost records the machine, and refuses one that can't be trusted.
-func describeHost(ctx context.Context, s *setting, r *record.Run, force bool) error {
+// describeHost records the machine, and refuses one that can't be trusted. A run that
+// waits for its turn judges the machine when it has the turn: until then another Plimsoll
+// keeps it busy.
+func describeHost(ctx context.Context, s *setting, o *run.Options, force bool) error {
 	facts, err := host.Machine{}.Facts(s.state.Dir)
 	if err != nil {
 		return err
 	}
-	facts.Remarks = s.doctor(ctx)
-	r.Host = facts
-	if host.Refused(facts.Remarks) && !force {
-		printHost(World{Stdout: s.world.Stderr}, facts)
+	o.Run.Host = facts
+	asked := *o
+	if !o.Wait {
+		return judgeHost(ctx, s, asked.Run, force)
+	}
+	o.Judge = func(ctx context.Context) error {
+		err := judgeHost(ctx, s, asked.Run, force)
+		if err == nil && asked.Progress != nil {
+			bewareHost(asked)
+		}
+		return err
+	}
+	return nil
+}
+
+// judgeHost has the doctor look at the machine.
+func judgeHost(ctx context.Context, s *setting, r *record.Run, force bool) error {
+	r.Host.Remarks = s.doctor(ctx)
+	if host.Refused(r.Host.Remarks) && !force {
+		printHost(World{Stdout: s.world.Stderr}, r.Host)
 		return withHint(fail(NothingHere, "numbers measured here now could not be trusted"), "--force measures anyway, and the report will say so")
 	}
 	return nil

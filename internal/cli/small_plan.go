@@ -68,7 +68,7 @@ func (m smallStudy) run(w World, measured func(context.Context, World, run.Optio
 	if o.Dir, err = outputDir(m.dir, name); err != nil {
 		return err
 	}
-	if err := describeHost(finish, s, o.Run, m.force); err != nil {
+	if err := describeHost(finish, s, &o, m.force); err != nil {
 		return err
 	}
 	return measured(broken, w, o)

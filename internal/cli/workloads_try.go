@@ -89,7 +89,7 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record")
 	o.Progress, o.Finish, o.Wait = newProgress(w, f.progress), finish.Done(), f.wait
 	o.Workloads = []workload.Workload{x}
-	if err := describeHost(ctx, s, o.Run, true); err != nil {
+	if err := describeHost(ctx, s, &o, true); err != nil {
 		return err
 	}
 	excluded := plan.Excluded

@@ -57,6 +57,9 @@ type Options struct {
 	Held bool
 	// Begun, where given, is called when the machine's turn to measure is ours.
 	Begun func()
+	// Judge, where given, looks at the machine when this run has its turn, before anything is
+	// measured; its error ends the run.
+	Judge func(context.Context) error
 	// Wait waits for the machine's turn while another Plimsoll measures,
 	// instead of giving up at once.
 	Wait bool
@@ -169,6 +172,11 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 	defer unlock()
 	if o.Begun != nil {
 		o.Begun()
+	}
+	if o.Judge != nil {
+		if err := o.Judge(ctx); err != nil {
+			return nil, err
+		}
 	}
 
 	if err := r.begin(); err != nil {

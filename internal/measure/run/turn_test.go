@@ -1,12 +1,16 @@
 package run
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine/fake"
 	"plimsoll/internal/measure/host"
 )
 
@@ -60,5 +64,40 @@ func TestTurn(t *testing.T) {
 	first()
 	if err := <-got; err != nil {
 		t.Errorf("waiting for the turn: %v", err)
+	}
+}
+
+// Another Plimsoll keeps the machine busy until the turn comes: the machine is judged
+// then, and what was judged ends the run before anything is written.
+func TestTheMachineIsJudgedAfterWaiting(t *testing.T) {
+	defer func(before func(bool, func(string) string, string) (waiter, error)) { queue = before }(queue)
+	queue = ownTurn()
+	other, err := (&Options{}).Turn(t.Context())
+	require.NoError(t, err)
+	o := options(t, 1, fake.New())
+	o.Wait = true
+	refused := errors.New("too busy")
+	judged := make(chan bool, 1)
+	measuring := true // by the other; read only when it has ended
+	o.Judge = func(context.Context) error {
+		judged <- measuring
+		return refused
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := Execute(t.Context(), o)
+		ended <- err
+	}()
+	time.Sleep(300 * time.Millisecond) // it would have judged by now
+	measuring = false
+	other()
+	if err := <-ended; !errors.Is(err, refused) {
+		t.Errorf("refused by its judge, the run ends with %v", err)
+	}
+	if <-judged {
+		t.Error("the machine was judged while another run measured")
+	}
+	if _, err := os.Stat(o.Dir); err == nil {
+		t.Errorf("a refused run has written %s", o.Dir)
 	}
 }

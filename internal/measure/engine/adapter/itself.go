@@ -3,12 +3,14 @@ package adapter
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/kata"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -30,6 +32,26 @@ func AskItself(ctx context.Context, path string) (Itself, error) {
 	}
 	id.Program, id.Version = ParseItself(string(out.Stdout))
 	return id, nil
+}
+
+// Identify asks the program that the daemon with this pid runs as a runtime what it is.
+// path is as the daemon has it: a relative one is found on the daemon's own PATH, since
+// ours may lead to another program of this name. The zero Itself but for Path is of a
+// program that can't be found, and of a runtime without one (a shim).
+func Identify(ctx context.Context, pid int, path string) Itself {
+	id := Itself{Path: path}
+	if path == "" {
+		return id
+	}
+	program, err := proc.Here.LookPath(pid, path)
+	if err != nil && filepath.IsAbs(path) { // the daemon can't be looked into
+		program, err = path, nil
+	}
+	if err == nil {
+		id, _ = AskItself(ctx, program) // one that does not say is judged by what else is seen
+		id.Path = path
+	}
+	return id
 }
 
 // ParseItself reads what runtimes print on --version: "runc version 1.1.5",

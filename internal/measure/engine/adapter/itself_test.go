@@ -3,6 +3,7 @@ package adapter
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,5 +56,37 @@ func TestAskItself(t *testing.T) {
 	}
 	if _, err := AskItself(t.Context(), path+"-not"); err == nil || !strings.Contains(err.Error(), "asking "+path+"-not what it is") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A daemon's "runc" is the one on the daemon's PATH, whatever ours has under this name.
+func TestIdentifyLooksWhereTheDaemonDoes(t *testing.T) {
+	theirs, here := t.TempDir(), t.TempDir()
+	for dir, version := range map[string]string{theirs: "1.3.6", here: "1.1.5"} {
+		script := "#!/bin/sh\necho runc version " + version + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "runc"), []byte(script), 0o755)) //nolint:gosec // a program
+	}
+	t.Setenv("PATH", here+":"+os.Getenv("PATH"))
+	daemon := exec.Command("sleep", "60")
+	daemon.Env = []string{"PATH=/nowhere:" + theirs}
+	require.NoError(t, daemon.Start())
+	defer func() {
+		_ = daemon.Process.Kill()
+		_ = daemon.Wait() // it was killed
+	}()
+	for _, c := range []struct {
+		pid  int
+		path string
+		want Itself
+	}{
+		{daemon.Process.Pid, "runc", Itself{Path: "runc", Program: "runc", Version: "1.3.6"}},
+		{daemon.Process.Pid, filepath.Join(here, "runc"), Itself{Path: filepath.Join(here, "runc"), Program: "runc", Version: "1.1.5"}},
+		{0, "runc", Itself{Path: "runc"}}, // of whom nothing is known: no version is better than a wrong one
+		{0, filepath.Join(theirs, "runc"), Itself{Path: filepath.Join(theirs, "runc"), Program: "runc", Version: "1.3.6"}},
+		{daemon.Process.Pid, "", Itself{}},
+	} {
+		if got := Identify(t.Context(), c.pid, c.path); got != c.want {
+			t.Errorf("%s of process %d: %+v, want %+v", c.path, c.pid, got, c.want)
+		}
 	}
 }

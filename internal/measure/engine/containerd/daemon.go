@@ -72,9 +72,13 @@ func sockets(kit *engine.Kit) []string {
 func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 	var first error
 	for _, socket := range sockets(kit) {
-		d, version, err := dial(ctx, kit, socket)
+		err := adapter.Asleep(ctx, kit, "containerd", socket)
 		if err == nil {
-			return d, version, nil
+			var d *daemon
+			var version string
+			if d, version, err = dial(ctx, kit, socket); err == nil {
+				return d, version, nil
+			}
 		}
 		if first == nil || !errors.Is(err, os.ErrNotExist) {
 			first = err

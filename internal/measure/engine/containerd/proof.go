@@ -22,7 +22,7 @@ import (
 // state that its runtime kept, by its snapshot's mounts and by what the
 // payload sees from inside that what is in force is what was asked for.
 func (env *environment) prove(ctx context.Context) error {
-	seen := evidence{Seen: adapter.Seen{Host: adapter.HostNow()}, runtime: env.runtime.identify(ctx, env.kit)}
+	seen := evidence{Seen: adapter.Seen{Host: adapter.HostNow()}, runtime: env.runtime.identify(ctx, env.d.socket)}
 	env.look = func(ctx context.Context, c client.Container) error {
 		var err error
 		if seen.live, err = c.Info(ctx); err != nil {

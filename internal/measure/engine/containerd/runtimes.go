@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -105,17 +107,11 @@ func (r ociRuntime) options(kit *engine.Kit, spec engine.Spec) (any, error) {
 	return o, nil
 }
 
-// identify asks the program. What it is called proves nothing.
-func (r ociRuntime) identify(ctx context.Context, kit *engine.Kit) adapter.Itself {
-	path := r.program
-	if path == "" {
-		path, _ = kit.LookPath("runc") // what the shim takes
-	}
-	if path == "" {
-		return adapter.Itself{}
-	}
-	id, _ := adapter.AskItself(ctx, path) // one that does not say is judged by what else is seen
-	return id
+// identify asks the program, which without a choice is the runc on containerd's own PATH.
+// What it is called proves nothing.
+func (r ociRuntime) identify(ctx context.Context, socket string) adapter.Itself {
+	pid, _ := proc.Here.Behind(socket) // 0: only an absolute path is found
+	return adapter.Identify(ctx, pid, cmp.Or(r.program, "runc"))
 }
 
 // tool runs a command that is not measured.

@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
@@ -196,23 +195,4 @@ func (st *state) handlerFor(level string) (string, error) {
 	return "", &engine.Error{Class: record.Unavailable,
 		Text: fmt.Sprintf("the CRI server has no runtime handler for %s; it has %s", level, strings.Join(slices.Sorted(maps.Keys(st.handlers)), ", ")),
 		Fix:  "add a runtime handler of this name to the server's configuration and restart it"}
-}
-
-// identify asks a handler's program for its name, since a handler's name
-// proves nothing. A shim that is its own runtime (gVisor's, Kata's) has no
-// program that could be asked.
-func identify(ctx context.Context, lookPath func(string) (string, error), h handler) adapter.Itself {
-	path := h.Path
-	if path != "" && !filepath.IsAbs(path) {
-		var err error
-		if path, err = lookPath(path); err != nil {
-			return adapter.Itself{Path: h.Path}
-		}
-	}
-	if path == "" {
-		return adapter.Itself{}
-	}
-	id, _ := adapter.AskItself(ctx, path) // one that does not say is judged by what else is seen
-	id.Path = h.Path
-	return id
 }

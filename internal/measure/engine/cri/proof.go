@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -50,7 +51,10 @@ func (env *environment) prove(ctx context.Context) error {
 	// A pod that no handler was named for runs under the default one, which
 	// some servers say by an empty name.
 	seen.handler = env.state.handlers[cmp.Or(seen.told, env.settings.handler, env.state.byThe)]
-	seen.program = identify(ctx, env.kit.LookPath, seen.handler)
+	// A handler's name proves nothing. A shim that is its own runtime (gVisor's, Kata's)
+	// has no program that could be asked.
+	pid, _ := proc.Here.Behind(env.s.path) // 0: only an absolute path is found
+	seen.program = adapter.Identify(ctx, pid, seen.handler.Path)
 	env.AddFacts(seen.facts())
 	if env.unreached = adapter.OnlyLoopback(seen.Inside); env.s.own != nil {
 		env.unreached = "the pods of a private server are in a network of its own"

@@ -99,6 +99,10 @@ func (e *Engine) connect(ctx context.Context, kit *engine.Kit, level string) (*s
 	}
 	var tried []string
 	for _, p := range paths {
+		if err := adapter.Asleep(ctx, kit, "the CRI server", p); err != nil {
+			tried = append(tried, fmt.Sprintf("%s: %v", p, err))
+			continue
+		}
 		s, err := dial(ctx, p)
 		if err == nil {
 			s.runID = kit.RunID

@@ -30,7 +30,7 @@ func TestBalena(t *testing.T) {
 	}
 	kit := enginetest.Kit(t)
 	host := New()
-	d, err := host.user(kit)
+	d, err := host.user(t.Context(), kit)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -30,7 +30,7 @@ func TestCanary(t *testing.T) {
 	if !kit.Root {
 		t.Skip("a private dockerd needs root")
 	}
-	d, err := e.user(kit)
+	d, err := e.user(t.Context(), kit)
 	if err != nil {
 		t.Skip(err)
 	}

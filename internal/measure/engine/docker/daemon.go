@@ -61,8 +61,14 @@ func (f flavour) connect(kit *engine.Kit, host string) (*daemon, error) {
 	return &daemon{Client: c, flavour: f, host: host, runID: kit.RunID}, nil
 }
 
-// user connects to the user's daemon.
-func (e *Engine) user(kit *engine.Kit) (*daemon, error) { return e.connect(kit, e.host(kit)) }
+// user connects to the user's daemon, if it runs.
+func (e *Engine) user(ctx context.Context, kit *engine.Kit) (*daemon, error) {
+	host := e.host(kit)
+	if err := adapter.Asleep(ctx, kit, e.title, strings.TrimPrefix(host, "unix://")); err != nil {
+		return nil, err
+	}
+	return e.connect(kit, host)
+}
 
 // ping warms the connection and negotiates the version.
 func (d *daemon) ping(ctx context.Context) error {

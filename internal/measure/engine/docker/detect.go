@@ -23,7 +23,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(err)
 		return det
 	}
-	d, err := e.user(kit)
+	d, err := e.user(ctx, kit)
 	if err != nil {
 		return unusable(err)
 	}

@@ -20,7 +20,7 @@ func TestImagesBeside(t *testing.T) {
 		if det := e.Detect(t.Context(), kit); !det.Usable {
 			t.Skipf("docker is not usable here: %s", det.Reason)
 		}
-		d, err := e.user(kit)
+		d, err := e.user(t.Context(), kit)
 		require.NoError(t, err)
 		wg.Go(func() {
 			defer d.Close()

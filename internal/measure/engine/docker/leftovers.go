@@ -123,7 +123,7 @@ func (e *Engine) takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) 
 
 // Bearing is documented in engine.Bearer.
 func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
-	d, err := e.user(kit)
+	d, err := e.user(ctx, kit)
 	if err != nil {
 		return nil, err
 	}

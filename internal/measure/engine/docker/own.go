@@ -100,7 +100,7 @@ func (w wanted) name() string {
 // reach gives the daemon that has what is asked for: the user's where it has
 // it all, else a private one, with the function that lets go of it.
 func (e *Engine) reach(ctx context.Context, kit *engine.Kit, spec engine.Spec) (*daemon, func(context.Context) error, error) {
-	d, err := e.user(kit)
+	d, err := e.user(ctx, kit)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -81,7 +81,7 @@ func (p *privateDaemon) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	d, err := New().user(p.kit(&engine.Kit{Getenv: os.Getenv}))
+	d, err := New().user(p.t.Context(), p.kit(&engine.Kit{Getenv: os.Getenv}))
 	if err != nil {
 		p.t.Fatal(err)
 	}

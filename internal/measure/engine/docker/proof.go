@@ -38,7 +38,7 @@ func (env *environment) prove(ctx context.Context, info *system.Info, runtime st
 	}
 	seen := evidence{
 		Seen: adapter.Seen{Inside: payload.Report, Host: adapter.HostNow()}, engine: env.d.flavour.name, live: live,
-		runtime: identify(ctx, env.kit.LookPath, info, live.HostConfig.Runtime), log: env.settings.log,
+		runtime: env.identify(ctx, info, live.HostConfig.Runtime), log: env.settings.log,
 	}
 	env.AddFacts(seen.facts())
 	env.AddFacts(map[string]string{"runtime-type": info.Runtimes[live.HostConfig.Runtime].Type})

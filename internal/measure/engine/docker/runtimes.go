@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/moby/moby/api/types/system"
+	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/kata"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -106,19 +108,35 @@ func configured(level string) string {
 // identify asks a runtime's program for its name: the daemon's name for it
 // proves nothing. A runtime that is a shim (io.containerd.…) has no program
 // that could be asked.
-func identify(ctx context.Context, lookPath func(string) (string, error), info *system.Info, name string) adapter.Itself {
-	called := info.Runtimes[name].Path
-	path := called
-	if path != "" && !filepath.IsAbs(path) {
-		var err error
-		if path, err = lookPath(path); err != nil {
-			return adapter.Itself{Path: called}
+func (env *environment) identify(ctx context.Context, info *system.Info, name string) adapter.Itself {
+	path := info.Runtimes[name].Path
+	id := adapter.Identify(ctx, env.starter(ctx), path)
+	if id.Program == "" && filepath.Base(path) == "runc" {
+		// An ordinary user may not look into the daemon; the daemon has asked runc itself.
+		if v, err := env.d.ServerVersion(ctx, client.ServerVersionOptions{}); err == nil {
+			for _, c := range v.Components {
+				if c.Name == "runc" {
+					id.Program, id.Version = c.Name, c.Version
+				}
+			}
 		}
 	}
-	if path == "" {
-		return adapter.Itself{}
-	}
-	id, _ := adapter.AskItself(ctx, path) // one that does not say is judged by what else is seen
-	id.Path = called
 	return id
+}
+
+// starter is the process whose shims start the runtime: the containerd that the daemon
+// uses, or the daemon where that can't be told; 0 where neither can.
+func (env *environment) starter(ctx context.Context) int {
+	sockets, pids := env.Daemons(ctx)
+	for _, pid := range pids {
+		if p, err := proc.Here.Stat(pid); err == nil && strings.HasSuffix(p.Comm, "containerd") {
+			return pid
+		}
+	}
+	for _, socket := range slices.Backward(sockets) {
+		if pid, err := proc.Here.Behind(socket); err == nil {
+			return pid
+		}
+	}
+	return 0
 }

@@ -28,7 +28,7 @@ func overVFS(t *testing.T, e *Engine) *engine.Kit {
 		t.Skip("private daemons take seconds to start; left out with -short")
 	}
 	kit := enginetest.Kit(t)
-	d, err := e.user(kit)
+	d, err := e.user(t.Context(), kit)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -178,7 +178,7 @@ func usersDaemon(t *testing.T) (*Engine, *engine.Kit, *system.Info) {
 	t.Helper()
 	e := New()
 	kit := enginetest.Kit(t)
-	d, err := e.user(kit)
+	d, err := e.user(t.Context(), kit)
 	if err != nil {
 		t.Skip(err)
 	}

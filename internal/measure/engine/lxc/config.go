@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 )
 
@@ -14,8 +16,8 @@ import (
 const initCommand = image.ProbePath + " init"
 
 // config is the environment's configuration file: all but what is each
-// container's own.
-func config(spec engine.Spec, include bool) string {
+// container's own. groups are the machine's hierarchies of control groups.
+func config(spec engine.Spec, include bool, groups []proc.Hierarchy) string {
 	var b strings.Builder
 	set := func(key, format string, args ...any) {
 		fmt.Fprintf(&b, "%s = %s\n", key, fmt.Sprintf(format, args...))
@@ -48,16 +50,26 @@ func config(spec engine.Spec, include bool) string {
 		set(kv[0], "%s", kv[1])
 	}
 	set("lxc.init.cmd", "%s", initCommand)
-	// LXC passes over what the machine's cgroup version does not have.
+	// A key is written for the version that the controller is bound to: LXC 4 to 6 pass
+	// over the other version's, and LXC 7 refuses the whole file for a key of version 1.
+	v1 := func(controller string) bool {
+		return slices.ContainsFunc(groups, func(h proc.Hierarchy) bool { return h.Has(controller) })
+	}
 	if c := spec.Limits.CPUs; c > 0 {
 		quota := int(c*100000 + 0.5)
-		set("lxc.cgroup.cpu.cfs_period_us", "100000")
-		set("lxc.cgroup.cpu.cfs_quota_us", "%d", quota)
-		set("lxc.cgroup2.cpu.max", "%d 100000", quota)
+		if v1("cpu") {
+			set("lxc.cgroup.cpu.cfs_period_us", "100000")
+			set("lxc.cgroup.cpu.cfs_quota_us", "%d", quota)
+		} else {
+			set("lxc.cgroup2.cpu.max", "%d 100000", quota)
+		}
 	}
 	if m := spec.Limits.MemoryBytes; m > 0 {
-		set("lxc.cgroup.memory.limit_in_bytes", "%d", m)
-		set("lxc.cgroup2.memory.max", "%d", m)
+		if v1("memory") {
+			set("lxc.cgroup.memory.limit_in_bytes", "%d", m)
+		} else {
+			set("lxc.cgroup2.memory.max", "%d", m)
+		}
 	}
 	return b.String()
 }

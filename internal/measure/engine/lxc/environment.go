@@ -59,7 +59,11 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 	if err := os.MkdirAll(filepath.Join(e.dir, "run"), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include)), 0o644); err != nil {
+	groups, err := proc.Here.Hierarchies()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include, groups)), 0o644); err != nil {
 		return err
 	}
 	if err := e.Kit.Ledger.Made(e.lockThing()); err != nil {

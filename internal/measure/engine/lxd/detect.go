@@ -2,6 +2,7 @@ package lxd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -24,13 +25,18 @@ func (v variant) candidates(kit *engine.Kit) []string {
 	return v.sockets
 }
 
-// connect finds the daemon: the first that answers. Nothing is sent to a
-// socket that is not there, and nothing is started by it (socket activation
-// aside, which is the user's own configuration).
+// connect returns the first daemon that answers. It starts none: a socket whose service
+// does not run is passed over.
 func (v variant) connect(ctx context.Context, kit *engine.Kit) (*daemon, *server, *engine.Error) {
 	var tried *engine.Error
 	for _, socket := range v.candidates(kit) {
 		if _, err := os.Stat(socket); err != nil {
+			continue
+		}
+		if err := adapter.Asleep(ctx, kit, v.title, socket); err != nil {
+			if tried == nil {
+				tried, _ = errors.AsType[*engine.Error](err)
+			}
 			continue
 		}
 		d := v.dial(socket)

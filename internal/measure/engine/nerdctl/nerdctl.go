@@ -133,6 +133,10 @@ func find(ctx context.Context, kit *engine.Kit) (*client, *versions, error) {
 			tried = append(tried, socket)
 			continue
 		}
+		if err := adapter.Asleep(ctx, kit, "containerd", socket); err != nil {
+			tried = append(tried, err.Error())
+			continue
+		}
 		c := newClient(kit, path, socket)
 		ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 		out, err := c.output(ctx, "version", "--format", "json")

@@ -51,6 +51,9 @@ const (
 func (env *environment) connect(ctx context.Context, kit *engine.Kit, id string) (whose string, err error) {
 	if !env.p.told {
 		for _, socket := range env.p.sockets(kit) {
+			if adapter.Asleep(ctx, kit, "Podman's service", socket) != nil {
+				continue
+			}
 			r := newRest(socket)
 			if r.answers(ctx) == nil {
 				env.rest = r

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -98,52 +99,126 @@ func (d Dir) hands(pid int) bool {
 // at all descriptors of all processes takes long.
 var lastHolder sync.Map
 
+// Asleep reports whether a service manager alone holds the listening socket at a path: its
+// service does not run, and connecting would start it (socket activation). It connects to
+// nothing. The error is an fs.ErrPermission where the manager's descriptors can't be read,
+// as by an ordinary user.
+func (d Dir) Asleep(socket string) (bool, error) {
+	inodes, err := d.inodes(socket)
+	if err != nil || len(inodes) == 0 {
+		return false, err
+	}
+	closed := false
+	for _, manager := range d.PIDs() {
+		if !d.hands(manager) {
+			continue
+		}
+		for _, inode := range inodes {
+			held, err := d.holds(manager, inode)
+			closed = closed || err != nil
+			if !held {
+				continue
+			}
+			pid, hidden := d.otherHolder(inode, manager)
+			if pid != 0 || !hidden {
+				return pid == 0, nil
+			}
+			closed = true
+		}
+	}
+	if closed {
+		return false, fmt.Errorf("finding the process that serves %s: %w", socket, fs.ErrPermission)
+	}
+	return false, nil
+}
+
 // holder looks for a process, other than the one that made it, that has the listening
 // socket among its descriptors. Of several listening sockets of this name it is the one
 // that the maker has: in another mount namespace anybody may have made another.
 func (d Dir) holder(socket string, maker int) (int, error) {
-	list, err := d.read("net", "unix")
+	inodes, err := d.inodes(socket)
 	if err != nil {
-		return 0, fmt.Errorf("finding the process behind %s: %w", socket, err)
-	}
-	names := []string{socket}
-	if resolved, err := filepath.EvalSymlinks(socket); err == nil { // /var/run is /run, for the service or for who asks
-		names = append(names, resolved, "/var"+resolved)
+		return 0, err
 	}
 	closed := false
-	holds := func(pid int, want string) bool {
-		dir := filepath.Join(string(d), PID(pid), "fd")
-		fds, err := os.ReadDir(dir)
-		closed = closed || errors.Is(err, fs.ErrPermission)
-		for _, fd := range fds {
-			if l, err := os.Readlink(filepath.Join(dir, fd.Name())); err == nil && l == want {
-				return true
-			}
+	for _, inode := range inodes {
+		held, err := d.holds(maker, inode)
+		closed = closed || err != nil
+		if !held {
+			continue
 		}
-		return false
-	}
-	for _, name := range names {
-		for _, inode := range listening(list, name) {
-			want := "socket:[" + inode + "]"
-			if !holds(maker, want) {
-				continue
-			}
-			key := string(d) + " " + want
-			if v, ok := lastHolder.Load(key); ok && holds(v.(int), want) {
-				return v.(int), nil
-			}
-			for _, pid := range d.PIDs() {
-				if pid != maker && holds(pid, want) {
-					lastHolder.Store(key, pid)
-					return pid, nil
-				}
-			}
+		pid, hidden := d.otherHolder(inode, maker)
+		if pid != 0 {
+			return pid, nil
 		}
+		closed = closed || hidden
 	}
 	if closed {
 		return 0, fmt.Errorf("%w that you may look at: %s is made by systemd, and which process serves it root can tell; run Plimsoll as root", ErrNobody, socket)
 	}
 	return 0, fmt.Errorf("%w: no process but systemd has %s open; its service does not run yet: start it, then try again", ErrNobody, socket)
+}
+
+// inodes are those of the sockets that listen at a path.
+func (d Dir) inodes(socket string) ([]string, error) {
+	list, err := d.read("net", "unix")
+	if err != nil {
+		return nil, fmt.Errorf("finding the process behind %s: %w", socket, err)
+	}
+	var inodes []string
+	for _, name := range SocketNames(socket) {
+		inodes = append(inodes, listening(list, name)...)
+	}
+	return inodes, nil
+}
+
+// SocketNames returns the names that a service may have given to a socket: /var/run is /run.
+func SocketNames(socket string) []string {
+	names := []string{socket}
+	if resolved, err := filepath.EvalSymlinks(socket); err == nil {
+		names = append(names, resolved, "/var"+resolved)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// holds reports whether a process has a socket among its descriptors. The error says that
+// they may not be read; a process that has ended holds nothing.
+func (d Dir) holds(pid int, inode string) (bool, error) {
+	dir := filepath.Join(string(d), PID(pid), "fd")
+	fds, err := os.ReadDir(dir)
+	for _, fd := range fds {
+		if l, err := os.Readlink(filepath.Join(dir, fd.Name())); err == nil && l == "socket:["+inode+"]" {
+			return true, nil
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return false, err
+	}
+	return false, nil
+}
+
+// otherHolder returns a process other than maker that has the socket, or 0; hidden says
+// that a process could not be looked at.
+func (d Dir) otherHolder(inode string, maker int) (pid int, hidden bool) {
+	key := string(d) + " " + inode
+	if v, ok := lastHolder.Load(key); ok {
+		if held, _ := d.holds(v.(int), inode); held {
+			return v.(int), false
+		}
+	}
+	for _, pid := range d.PIDs() {
+		if pid == maker {
+			continue
+		}
+		held, err := d.holds(pid, inode)
+		if held {
+			lastHolder.Store(key, pid)
+			return pid, false
+		}
+		hidden = hidden || err != nil
+	}
+	return 0, hidden
 }
 
 // listening finds the inodes of the listening sockets of a name in /proc/net/unix;

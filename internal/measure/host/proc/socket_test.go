@@ -73,6 +73,11 @@ func TestBehindSystemd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, p := range []string{path, asked} {
+		if asleep, err := Dir(machine).Asleep(p); asleep || err != nil {
+			t.Errorf("a service runs behind %s, but it is asleep: %v (%v)", p, asleep, err)
+		}
+	}
 	for _, p := range []string{path, asked, asked} {
 		if pid, err := Dir(machine).holder(p, 1); pid != 77 || err != nil {
 			t.Errorf("the service behind %s is %d: %v", p, pid, err)
@@ -83,6 +88,14 @@ func TestBehindSystemd(t *testing.T) {
 	}
 	if _, err := Dir(machine).holder(path, 1); !errors.Is(err, ErrNobody) {
 		t.Errorf("where systemd alone holds it: %v", err)
+	}
+	for _, p := range []string{path, asked} {
+		if asleep, err := Dir(machine).Asleep(p); !asleep || err != nil {
+			t.Errorf("systemd alone holds %s, but it is not asleep: %v (%v)", p, asleep, err)
+		}
+	}
+	if asleep, err := Here.Asleep(path); asleep || err != nil {
+		t.Errorf("this test listens itself, but its socket is asleep: %v (%v)", asleep, err)
 	}
 	if !Dir(machine).hands(1) || Here.hands(os.Getpid()) {
 		t.Errorf("systemd makes sockets for services: %v, and this test: %v", Dir(machine).hands(1), Here.hands(os.Getpid()))

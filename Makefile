@@ -272,7 +272,7 @@ FUZZ := FuzzRead:measure/study:3000:plain FuzzProfile:understand/profile:1000 Fu
 	FuzzParsePayload:measure/probe:30000 FuzzParseTask:measure/probe:30000 FuzzDecodeResult:measure/probe:30000 \
 	FuzzParseSample:measure/trace:10000 FuzzReadTrace:record:5000 FuzzDecoder:record:25000 FuzzReadSeries:record:10000 FuzzTrials:record:1000 FuzzVariance:common/stats:5000 \
 	FuzzLogParser:measure/engine/cri:30000:plain FuzzParsers:measure/slurm:20000 FuzzHyperfine:understand/importer:2500 FuzzBenchfmt:understand/importer:5000 \
-	FuzzRequests:understand/web:2500 FuzzCounters:measure/storage:2500 FuzzDecode:measure/spans:10000 FuzzName:common/safepath:30000
+	FuzzRequests:understand/web:2500 FuzzCounters:measure/storage:2500 FuzzDecode:measure/spans:10000 FuzzName:common/safepath:30000 FuzzQuote:common/csvfile:30000
 
 fuzz: ## fuzz what reads input from outside, some seconds each
 	@set -e; for f in $(FUZZ); do IFS=: read -r name package count plain <<<"$$f"; \

@@ -41,7 +41,7 @@ func abOf(dir string, f reportFlags, g *gating) *abRun {
 	if !ofAb(r) || !slices.Contains(report.Pairs.Formats(), f.format) {
 		return nil
 	}
-	x := &abRun{abFlags: &abFlags{printing: printing{format: f.format, ascii: f.ascii}}, program: r.Builds[0].Program, asked: r.Study.Metrics, gating: g}
+	x := &abRun{abFlags: &abFlags{printing: printing{format: f.format, style: f.style}}, program: r.Builds[0].Program, asked: r.Study.Metrics, gating: g}
 	x.strict = g != nil && g.strict
 	for _, level := range abLevels {
 		for _, e := range r.Environments {
@@ -80,14 +80,14 @@ func (f *abFlags) again(w World, dir string, fl *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	if err := toldAgain(fl, "format", "output", "ascii"); err != nil {
+	if err := toldAgain(fl, "format", "output", "ascii", "raw-csv"); err != nil {
 		return withHint(err, "plimsoll compare %s --env A --env B judges it by other thresholds", shortPath(dir))
 	}
 	g, err := newGating(from.Run())
 	if err != nil {
 		return err
 	}
-	x := abOf(dir, reportFlags{format: f.format, ascii: f.ascii}, g)
+	x := abOf(dir, reportFlags{format: f.format, style: f.style}, g)
 	if x == nil {
 		return withHint(fail(Usage, "%s is no run of plimsoll ab", shortPath(dir)), "plimsoll report %s tells of it", shortPath(dir))
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -187,7 +186,7 @@ func (f *adviseFlags) read() (advise.Profile, error) {
 		}
 		return p, err
 	}
-	data, err := os.ReadFile(f.profile)
+	data, err := yamlfile.ReadGiven(f.profile)
 	if err != nil {
 		return advise.Profile{}, fail(Usage, "reading the profile: %w", err)
 	}

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -134,7 +133,7 @@ func (o *agentSetting) known() (*agent.Identity, error) {
 		return nil, fail(Failed, "%w", err)
 	}
 	if o.cert != "" {
-		if id.Certificate, err = tls.LoadX509KeyPair(o.cert, o.key); err != nil {
+		if id.Certificate, err = agent.KeyPair(o.cert, o.key); err != nil {
 			return nil, fail(Failed, "--cert: %w", err)
 		}
 	}

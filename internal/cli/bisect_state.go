@@ -94,7 +94,7 @@ func (s *bisectState) write(w World, dir string) error {
 // readBisectState reads it.
 func readBisectState(dir string) (*bisectState, error) {
 	path := filepath.Join(dir, bisectFile)
-	data, err := safepath.ReadRegular(path)
+	data, err := safepath.ReadRegular(path, 16<<20, "the state of a search")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(Usage, "%s holds no search: expected the directory of an earlier plimsoll bisect", shortPath(dir))
 	}
@@ -117,7 +117,7 @@ func readBisectState(dir string) (*bisectState, error) {
 // keepLog copies what a build printed to where the records are.
 func keepLog(w World, from, to string) error {
 	return writeBy(callerOf(w), to, func(out io.Writer) error {
-		f, err := os.Open(from)
+		f, err := safepath.OpenRegular(from)
 		if err != nil {
 			return err
 		}

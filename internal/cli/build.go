@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
@@ -47,7 +48,7 @@ func (f *buildFlags) asked() (all []build.Asked, err error) {
 	if f.file == "" {
 		return all, nil
 	}
-	data, err := os.ReadFile(f.file)
+	data, err := yamlfile.ReadGiven(f.file)
 	if err != nil {
 		return nil, fail(Usage, "reading the builds: %w", err)
 	}

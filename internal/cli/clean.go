@@ -57,7 +57,7 @@ names their run, whose run has ended, and whose record was fetched.`,
 						return err
 					}
 				} else {
-					printCleaned(w, done)
+					printCleaned(w, done, err)
 				}
 			}
 			if err == nil && len(done.Kept) > 0 {
@@ -76,7 +76,9 @@ names their run, whose run has ended, and whose record was fetched.`,
 	return c
 }
 
-func printCleaned(w World, c *run.Cleaned) {
+// printCleaned prints what was removed and what was not. After an error it does not say
+// that nothing was left.
+func printCleaned(w World, c *run.Cleaned, failed error) {
 	for _, r := range c.Removed {
 		fmt.Fprintln(w.Stdout, "removed", harmless.Text(r))
 	}
@@ -102,8 +104,8 @@ func printCleaned(w World, c *run.Cleaned) {
 		fmt.Fprintf(w.Stdout, "%s removed, left by %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
 	case len(c.Removed) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed\n", words.Plural(len(c.Removed), "thing"))
-	case len(c.Elsewhere)+len(c.Claims) > 0:
+	case failed != nil, len(c.Kept)+len(c.LeftOn)+len(c.Elsewhere)+len(c.Claims) > 0:
 	default:
-		fmt.Fprintln(w.Stdout, "Nothing of ours was left behind.")
+		fmt.Fprintln(w.Stdout, "Nothing was left behind.")
 	}
 }

@@ -69,7 +69,7 @@ func (f *farCleaning) clean(ctx context.Context, w World) (err error) {
 			failed++
 			fmt.Fprintln(w.Stderr, statusPrefix+harmless.Text(err.Error()))
 		case len(lines) == 0:
-			fmt.Fprintf(w.Stdout, "%s: nothing of ours was left behind.\n", t.Name)
+			fmt.Fprintf(w.Stdout, "%s: nothing was left behind.\n", t.Name)
 		}
 	}
 	if failed > 0 {

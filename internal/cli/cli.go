@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/document"
 )
@@ -199,6 +200,9 @@ func Main(w World) int {
 	var e *exitError
 	if errors.As(err, &e) {
 		status = e.status
+	}
+	if errors.Is(err, safepath.ErrInterrupted) {
+		status = Interrupted
 	}
 	if own := cmd.Annotations[usageStatus]; own != "" && (status == Usage || out.lost != nil) {
 		if n, err := strconv.Atoi(own); err == nil {

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"plimsoll/internal/common/bounded"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/portable"
@@ -104,12 +102,7 @@ func (s *setting) readForCaller(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return bounded.Read(f, mostOfContext, path+" is larger than 1 MiB, which no context of Docker's is")
+	return dir.ReadFile(name, mostOfContext, "a context of Docker")
 }
 
 // mostOfContext bounds what is read of a context's file, bytes.

@@ -54,6 +54,7 @@ there already is replaced. docs/queries.md has queries.`,
 		},
 	}
 	formatFlag(c, &format, export.Formats()...)
+	rawFlag(c, &opts.CSV, export.Formats())
 	c.Flags().StringVar(&opts.Metric, "metric", "", "write only this metric (hyperfine: by default the first duration in the report)")
 	completesMetrics(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output; with --partitioned, the folder")

@@ -25,7 +25,7 @@ import (
 func featuresCommand(w World) *cobra.Command {
 	var o features.Options
 	format, progress, out, read := "text", "auto", "", ""
-	wait, ascii := false, false
+	wait, st := false, style{}
 	c := &cobra.Command{
 		Use:   "features [ENGINE...]",
 		Short: "Fill in the feature table of the engines here by trying each feature",
@@ -53,7 +53,7 @@ Everything is removed again, and your daemons are not reconfigured.`,
 			if err := tablePlace(out); err != nil {
 				return err
 			}
-			shape := report.FeatureOptions{Options: looks(w, ascii), Detail: len(o.Features) > 0}
+			shape := report.FeatureOptions{Options: looks(w, st), Detail: len(o.Features) > 0}
 			if read != "" {
 				return readFeatures(w, &o, read, format, out, shape)
 			}
@@ -92,7 +92,7 @@ Everything is removed again, and your daemons are not reconfigured.`,
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
 	c.Flags().StringVar(&read, "read", "", "try nothing: print the table in this file or run directory")
 	waitFlag(c, &wait)
-	c.Flags().BoolVar(&ascii, "ascii", false, "use ASCII characters only")
+	st.add(c, report.FeatureFormats())
 	c.ValidArgsFunction = completeWords(features.Engines()...)
 	completes(c, "feature", completeWords(features.IDs()...))
 	completesPaths(c, nil, "output", "read")

@@ -74,7 +74,7 @@ func figuresReport(w World, dirs []string, f reportFlags) error {
 			}
 			plot.FillSeries(all, d)
 		}
-		return show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error { return report.Figures(out, f.format, res, all, o) })
+		return show(w, f.output, f.style, func(out io.Writer, o report.Options) error { return report.Figures(out, f.format, res, all, o) })
 	}
 	if err := noTerminal(w, f.format, f.output); err != nil {
 		return err

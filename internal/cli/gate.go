@@ -2,12 +2,12 @@ package cli
 
 import (
 	"errors"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/understand/analyze/compare"
 	"plimsoll/internal/understand/analyze/gate"
 	"plimsoll/internal/understand/threshold"
@@ -45,7 +45,7 @@ func (f *gateFlags) thresholds() (*gate.Thresholds, error) {
 	}
 	var t gate.Thresholds
 	if f.file != "" {
-		data, err := os.ReadFile(f.file)
+		data, err := yamlfile.ReadGiven(f.file)
 		if err != nil {
 			return nil, fail(Usage, "reading the thresholds: %w", err)
 		}

@@ -158,5 +158,5 @@ func hostsReport(w World, c *cobra.Command, runs []string, f *reportFlags) error
 		}
 		return nil
 	}
-	return show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error { return report.Hosts.Write(out, f.format, h, o) })
+	return show(w, f.output, f.style, func(out io.Writer, o report.Options) error { return report.Hosts.Write(out, f.format, h, o) })
 }

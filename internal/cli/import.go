@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/common/bounded"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/understand/importer"
 )
 
@@ -56,16 +56,11 @@ is known of the machine beyond what the file names: the report says so.`,
 
 // readImport reads a file, unless it is far too large for what it should be.
 func readImport(path string) (importer.File, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return importer.File{}, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return importer.File{}, err
-	}
-	data, err := bounded.Read(f, importer.MaxSize, fmt.Sprintf("it is larger than %d MiB: split it", importer.MaxSize>>20))
+	data, err := safepath.ReadGiven(path, importer.MaxSize, "the result of hyperfine or of a Go benchmark, in parts if it is so large")
 	if err != nil {
 		return importer.File{}, err
 	}

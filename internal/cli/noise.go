@@ -2,9 +2,9 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/gate"
@@ -36,9 +36,12 @@ type selfTest struct {
 	} `json:"noise"`
 }
 
+// mostOfSelfTest bounds the result of a self-test, in bytes; one has some 10 kB.
+const mostOfSelfTest = 4 << 20
+
 // readSelfTest reads the result of a self-test that has a noise floor.
 func readSelfTest(path string) (*selfTest, error) {
-	data, err := os.ReadFile(path)
+	data, err := safepath.ReadGiven(path, mostOfSelfTest, "the result of a self-test")
 	if err != nil {
 		return nil, fail(Usage, "reading the noise floor: %w", err)
 	}

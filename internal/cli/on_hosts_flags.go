@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/fleet"
 	"plimsoll/internal/measure/study"
 )
@@ -66,7 +67,7 @@ func completeOn(words []string) func(*cobra.Command, []string, string) ([]string
 
 // sshAliases are the hosts that ssh's configuration names.
 func sshAliases() (out []string) {
-	data, err := os.ReadFile(filepath.Join(os.Getenv("HOME"), ".ssh/config"))
+	data, err := safepath.ReadRegular(filepath.Join(os.Getenv("HOME"), ".ssh/config"), 1<<20, "the configuration of ssh")
 	if err != nil {
 		return nil
 	}

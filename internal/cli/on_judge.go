@@ -4,7 +4,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/slurm"
 )
@@ -142,13 +142,13 @@ func (r *slurmRun) ended(job string, j slurm.Job, exit, trials int) error {
 // lastWords are the last complaints in a job's log, else its last lines.
 func lastWords(path string) string {
 	const most, lines = 16 << 10, 5
-	f, err := os.Open(path)
+	f, err := safepath.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return ""
 	}
 	buf := make([]byte, min(most, info.Size()))

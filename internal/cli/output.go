@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/csvfile"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
@@ -18,10 +20,29 @@ import (
 // made for.
 const pipeWidth = 100
 
+// style is how a user wants text to be written.
+type style struct {
+	ascii bool
+	csv   csvfile.Options
+}
+
+// add adds the flags that fit a command's formats.
+func (s *style) add(c *cobra.Command, formats []string) {
+	c.Flags().BoolVar(&s.ascii, "ascii", false, "use ASCII characters only")
+	rawFlag(c, &s.csv, formats)
+}
+
+// rawFlag adds --raw-csv to a command that writes CSV.
+func rawFlag(c *cobra.Command, to *csvfile.Options, formats []string) {
+	if slices.Contains(formats, "csv") {
+		c.Flags().BoolVar(&to.Raw, "raw-csv", false, "csv: write text as it is, without an apostrophe before what a spreadsheet would execute")
+	}
+}
+
 // looks is how text is to look on standard output.
-func looks(w World, ascii bool) report.Options {
+func looks(w World, st style) report.Options {
 	terminal := w.Width() > 0
-	o := report.Options{ASCII: ascii || terminal && !unicodeHere(w), Width: pipeWidth, Color: color(w)}
+	o := report.Options{CSV: st.csv, ASCII: st.ascii || terminal && !unicodeHere(w), Width: pipeWidth, Color: color(w)}
 	if terminal {
 		o.Width = w.Width()
 	}
@@ -76,28 +97,28 @@ func unicodeHere(w World) bool {
 // printing is how a result is printed, and where to.
 type printing struct {
 	format, output string
-	ascii          bool
+	style
 }
 
 func (p *printing) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &p.format, formats...)
 	c.Flags().StringVarP(&p.output, "output", "o", "", "write to this file instead of standard output")
 	completesPaths(c, nil, "output")
-	c.Flags().BoolVar(&p.ascii, "ascii", false, "use ASCII characters only")
+	p.style.add(c, formats)
 }
 
 func (p *printing) show(w World, write func(io.Writer, report.Options) error) error {
-	return show(w, p.output, p.ascii, write)
+	return show(w, p.output, p.style, write)
 }
 
 // show prints what a command gives, or writes it to a file where one is named.
-func show(w World, path string, ascii bool, write func(io.Writer, report.Options) error) error {
+func show(w World, path string, st style, write func(io.Writer, report.Options) error) error {
 	if path == "" {
-		return wrongWord(write(w.Stdout, looks(w, ascii)))
+		return wrongWord(write(w.Stdout, looks(w, st)))
 	}
 	var failed error
 	err := writeTo(w, path, func(out io.Writer) error {
-		failed = write(out, report.Options{ASCII: ascii})
+		failed = write(out, report.Options{ASCII: st.ascii, CSV: st.csv})
 		return failed
 	})
 	if failed == nil && err != nil {

@@ -46,7 +46,7 @@ func TestLooks(t *testing.T) {
 		{terminal(80, "LANG=C", "LC_ALL=C.UTF8"), false, report.Options{Width: 80, Color: true, Marks: true}},
 		{terminal(0, "LANG=C"), false, report.Options{Width: 100}}, // a file is not for this locale alone
 	} {
-		if got := looks(c.w, c.ascii); got != c.want {
+		if got := looks(c.w, style{ascii: c.ascii}); got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestShow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	require.NoError(t, os.WriteFile(path, []byte("before"), 0o600))
 	torn := errors.New("torn")
-	err := show(terminal(80), path, false, func(out io.Writer, o report.Options) error {
+	err := show(terminal(80), path, style{}, func(out io.Writer, o report.Options) error {
 		if o.Color || o.Marks || o.Width != 0 {
 			t.Errorf("a file looks like a terminal: %+v", o)
 		}
@@ -71,7 +71,7 @@ func TestShow(t *testing.T) {
 	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {
 		t.Errorf("%q %v", got, err)
 	}
-	if err := show(terminal(80), os.DevNull, false, func(out io.Writer, _ report.Options) error {
+	if err := show(terminal(80), os.DevNull, style{}, func(out io.Writer, _ report.Options) error {
 		_, err := io.WriteString(out, "table")
 		return err
 	}); err != nil {

@@ -21,7 +21,7 @@ func TestNamesFromOutsideAreHarmless(t *testing.T) {
 	w := terminal(0)
 	w.Stdout, w.Stderr = &b, &b
 	printHost(w, record.Host{OS: evil, CPU: evil, Remarks: []record.Remark{{Code: "busy", Level: "warn", Text: evil, Advice: evil}}})
-	printCleaned(w, &run.Cleaned{Removed: []string{evil}, LeftOn: []string{evil}, Claims: []string{evil}})
+	printCleaned(w, &run.Cleaned{Removed: []string{evil}, LeftOn: []string{evil}, Claims: []string{evil}}, nil)
 	// It ends before it has a record to print.
 	_ = finishRun(w, &run.Summary{Dir: t.TempDir(), Interrupted: true, Residue: []string{evil}, Unclean: errors.Join(errors.New(evil), errors.New("second"))}, reportFlags{}, nil)
 	for at, r := range b.String() {

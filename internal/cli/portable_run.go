@@ -43,7 +43,7 @@ type portableAsked struct {
 // portableRunFlags are those of plimsoll run that this half knows; portableKept those of
 // them that a run which is resumed has in its record, portableResume those for it alone.
 var (
-	portableRunFlags = slices.Concat([]string{"portable", "image-archive", "pull-from", "format", "metric", "full", "ascii"}, portableKept, portableResume)
+	portableRunFlags = slices.Concat([]string{"portable", "image-archive", "pull-from", "format", "metric", "full", "ascii", "raw-csv"}, portableKept, portableResume)
 	portableKept     = []string{"scale", "part", "engine", "blocks", "seed", "small", "output"}
 	portableResume   = []string{"resume", "unlike", "trust-record"}
 )

@@ -65,7 +65,7 @@ func (f *releasesFlags) again(w World, dir string, fl *pflag.FlagSet) error {
 	if _, err := releases.Program(from.Run()); err != nil {
 		return withHint(fail(Usage, "%s is no run of plimsoll releases: %w", shortPath(dir), err), "plimsoll report %s tells of it", shortPath(dir))
 	}
-	if err := toldAgain(fl, "format", "output", "ascii", "metric", "threshold", "width", "dpi", "dark"); err != nil {
+	if err := toldAgain(fl, "format", "output", "ascii", "raw-csv", "metric", "threshold", "width", "dpi", "dark"); err != nil {
 		return err
 	}
 	res, err := readResult(dir)

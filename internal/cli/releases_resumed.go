@@ -24,7 +24,7 @@ func releasesOf(dir string, f reportFlags) func(w World, res *analyze.Result) er
 	if !strings.HasPrefix(st.Command, "plimsoll releases ") || !slices.Contains(report.Releases.Formats(), f.format) {
 		return nil
 	}
-	x := releasesFlags{printing: printing{format: f.format, ascii: f.ascii}, threshold: fmt.Sprintf("%g%%", 100*releases.Threshold)}
+	x := releasesFlags{printing: printing{format: f.format, style: f.style}, threshold: fmt.Sprintf("%g%%", 100*releases.Threshold)}
 	words := strings.Fields(st.Command)
 	if i := slices.Index(words, "--threshold"); i >= 0 && i+1 < len(words) {
 		x.threshold = words[i+1] // as it was asked for

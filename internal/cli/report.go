@@ -21,7 +21,6 @@ type reportFlags struct {
 	format string
 	metric string
 	output string
-	ascii  bool
 	audit  bool
 	// overhead is a baseline, or empty.
 	overhead string
@@ -30,6 +29,7 @@ type reportFlags struct {
 	figures  string // a study, or empty
 	full     bool
 	picture  pictureFlags
+	style
 	narrowFlags
 	hostFlags
 }
@@ -38,7 +38,7 @@ func (f *reportFlags) add(c *cobra.Command, formats ...string) {
 	formatFlag(c, &f.format, formats...)
 	c.Flags().StringVar(&f.metric, "metric", "", "the metric to rank by (default: the study's)")
 	c.Flags().BoolVar(&f.full, "full", false, "print everything in a terminal too, instead of one screen")
-	c.Flags().BoolVar(&f.ascii, "ascii", false, "use ASCII characters only")
+	f.style.add(c, formats)
 	completesMetrics(c)
 }
 
@@ -189,7 +189,7 @@ func (f *reportFlags) print(w World, dirs []string) error {
 // write prints the runs in these directories: to a terminal the answer on one screen
 // each, unless all is asked for.
 func (f *reportFlags) write(w World, dirs []string, results []*analyze.Result) error {
-	err := show(w, f.output, f.ascii, func(out io.Writer, o report.Options) error {
+	err := show(w, f.output, f.style, func(out io.Writer, o report.Options) error {
 		o.Metric, o.Audit, o.Overhead, o.Papers, o.Over = f.metric, f.audit, f.overhead, f.papers, f.over
 		for i, res := range results {
 			if i > 0 {

@@ -217,7 +217,7 @@ func finishRun(w World, sum *run.Summary, f reportFlags, g *gating) error {
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll releases %s prints this again.\n", path, path)
 	} else if g != nil && !sum.Interrupted {
 		if answer, err = g.judge(res, false); err == nil {
-			err = tell(w, &printing{format: f.format, ascii: f.ascii}, report.Changes, answer)
+			err = tell(w, &printing{format: f.format, style: f.style}, report.Changes, answer)
 			summariseChanges(w, answer)
 		}
 		fmt.Fprintf(w.Stderr, "The record is in %s; plimsoll report %s prints its table.\n", path, path)

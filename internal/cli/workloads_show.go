@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/yamlfile"
 	"plimsoll/internal/measure/workload"
 )
@@ -45,12 +44,7 @@ func findWorkload(nameOrPath string) (workload.Workload, error) {
 		}
 		return x, nil
 	}
-	f, err := safepath.OpenRegular(nameOrPath)
-	if err != nil {
-		return workload.Workload{}, fail(Usage, "reading the workload: %w", err)
-	}
-	defer f.Close()
-	data, err := yamlfile.ReadAll(f)
+	data, err := yamlfile.ReadGiven(nameOrPath)
 	if err != nil {
 		return workload.Workload{}, fail(Usage, "reading the workload: %w", err)
 	}

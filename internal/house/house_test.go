@@ -47,7 +47,7 @@ var storeys = [][]string{
 	{"advise", "calibrate"},
 	{"analyze", "timeline"},
 	{"published"},
-	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden"},
+	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden", "csvfile"},
 	{"safepath", "filelock", "journal", "require", "lists", "bounded", "devnull"},
 }
 

@@ -146,7 +146,7 @@ func ReadFeatures(path string) (*Features, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, FeaturesFile)
 	}
-	data, err := safepath.ReadRegular(path)
+	data, err := safepath.ReadRegular(path, mostOfFile, "a feature table")
 	if err != nil {
 		return nil, fmt.Errorf("reading the feature table: %w", err)
 	}

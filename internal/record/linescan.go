@@ -9,7 +9,7 @@ import (
 )
 
 // maxLine bounds a line, in bytes: beyond it a file is damaged.
-const maxLine = 64 << 20
+const maxLine = 8 << 20
 
 // lineScanner yields the whole lines of a file. An unterminated last line is
 // kept in torn, unless only its newline is missing.

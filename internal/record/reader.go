@@ -161,9 +161,13 @@ func (r *Reader) Output(name string) (io.ReadCloser, error) {
 	return r.open(OutputDir, "output", name)
 }
 
+// mostOfFile bounds a JSON file of a record that is read whole, in bytes: one of a run with
+// a thousand environments has some MB.
+const mostOfFile = 64 << 20
+
 func readRun(dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
-	data, err := safepath.ReadRegular(path)
+	data, err := safepath.ReadRegular(path, mostOfFile, "the description of a run")
 	if err != nil {
 		if info, serr := os.Stat(dir); errors.Is(serr, fs.ErrNotExist) {
 			return nil, noDir(dir)

@@ -119,7 +119,7 @@ func (r *Reader) Timeline() (*Timeline, error) {
 		return nil, nil
 	}
 	path := filepath.Join(r.dir, TimelineFile)
-	data, err := safepath.ReadRegular(path)
+	data, err := safepath.ReadRegular(path, mostOfFile, "what traced starts say")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -98,7 +98,7 @@ func Resume(dir string, trusted ...int) (*Writer, *Run, error) {
 
 // readRun reads run.json of the very directory that is written to.
 func (w *Writer) readRun() (*Run, error) {
-	data, err := w.home.ReadFile(RunFile)
+	data, err := w.home.ReadFile(RunFile, mostOfFile, "the description of a run")
 	if err != nil {
 		return nil, fmt.Errorf("opening a run: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,14 +73,10 @@ func (d *Dir) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error
 	return f, err
 }
 
-// ReadFile reads a file as OpenFile opens it.
-func (d *Dir) ReadFile(name string) ([]byte, error) {
-	f, err := d.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
+// ReadFile returns the content of a file, opened by OpenFile. One of more than limit
+// bytes is an error; expected is what the file should be.
+func (d *Dir) ReadFile(name string, limit int64, expected string) ([]byte, error) {
+	return readAndClose(limit, expected)(d.OpenFile(name, os.O_RDONLY, 0))
 }
 
 // tempTail ends the name of what is not yet what it is to become.

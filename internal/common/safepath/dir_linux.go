@@ -101,7 +101,7 @@ func (d *Dir) openFile(name string, flag int) (*os.File, error) {
 	case err != nil:
 		return nil, d.failed("open", name, err)
 	}
-	f, err := onlyRegular(os.NewFile(uintptr(fd), filepath.Join(d.path, name)))
+	f, err := only(os.NewFile(uintptr(fd), filepath.Join(d.path, name)), 0)
 	if err != nil || flag&unix.O_ACCMODE == unix.O_RDONLY {
 		return f, err
 	}

@@ -111,7 +111,7 @@ func (d *Dir) create(name string, perm fs.FileMode) (*os.File, error) {
 }
 
 func (d *Dir) openFile(name string, flag int) (*os.File, error) {
-	return regular(d.join(name), flag, os.Lstat, os.OpenFile)
+	return openOnly(d.join(name), flag, 0, os.Lstat, os.OpenFile)
 }
 
 func (d *Dir) mkdir(name string, perm fs.FileMode) (*Dir, error) {

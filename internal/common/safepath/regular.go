@@ -2,7 +2,6 @@ package safepath
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -11,44 +10,40 @@ import (
 // what is none: a named pipe without a writer would hold its reader for ever.
 // ErrNotRegular says that it is something else.
 func OpenRegular(path string) (*os.File, error) {
-	return regular(path, os.O_RDONLY, os.Stat, os.OpenFile)
+	return openOnly(path, os.O_RDONLY, 0, os.Stat, os.OpenFile)
 }
 
-// regular opens a file in some way. Opening a device can do things by itself; so it
-// is looked at before, and again when it can't become something else any more.
-func regular(path string, flag int, stat func(string) (fs.FileInfo, error), open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
+// OpenIn opens a file of a root for reading, in the same way.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return openOnly(name, os.O_RDONLY, 0, root.Stat, root.OpenFile)
+}
+
+// openOnly opens a regular file, or one of the type also. Opening a device
+// can do things by itself; so the type is checked before, and again on the open file,
+// which can't be replaced by another.
+func openOnly(path string, flag int, also fs.FileMode, stat func(string) (fs.FileInfo, error), open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
 	info, err := stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	if !isOnly(info.Mode(), also) {
 		return nil, notRegular("open", path, info.Mode())
 	}
 	f, err := open(path, flag|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
-	return onlyRegular(f)
+	return only(f, also)
 }
 
-// ReadRegular is os.ReadFile by OpenRegular.
-func ReadRegular(path string) ([]byte, error) {
-	f, err := OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
+func isOnly(mode, also fs.FileMode) bool {
+	return mode.IsRegular() || also != 0 && mode.Type() == also
 }
 
-// OpenIn opens a file of a root for reading, in the same way.
-func OpenIn(root *os.Root, name string) (*os.File, error) {
-	return regular(name, os.O_RDONLY, root.Stat, root.OpenFile)
-}
-
-func onlyRegular(f *os.File) (*os.File, error) {
+// only closes a file that is neither regular nor of the type also, and returns an error.
+func only(f *os.File, also fs.FileMode) (*os.File, error) {
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && !isOnly(info.Mode(), also) {
 		err = notRegular("open", f.Name(), info.Mode())
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ func TestOpenRegular(t *testing.T) {
 	require.NoError(t, err)
 	defer root.Close()
 	for _, name := range []string{"file", "link"} {
-		if text, err := ReadRegular(filepath.Join(dir, name)); err != nil || string(text) != "text" {
+		if text, err := ReadRegular(filepath.Join(dir, name), 4, "four bytes"); err != nil || string(text) != "text" {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 		f, err := OpenIn(root, name)

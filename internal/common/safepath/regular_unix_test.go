@@ -17,7 +17,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	if _, err := ReadRegular(pipe); !errors.Is(err, ErrNotRegular) {
+	if _, err := ReadRegular(pipe, 4, "a file"); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a pipe: %v", err)
 	}
 	root, err := os.OpenRoot(dir)

@@ -219,7 +219,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"link", "pipe"} {
-		if _, err := d.ReadFile(name); !errors.Is(err, ErrNotRegular) {
+		if _, err := d.ReadFile(name, 10, "a file"); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("reading %q: %v", name, err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestFiles(t *testing.T) {
 	for range 2 {
 		must(t, d.WriteFile("out", []byte("new"), 0o644))
 	}
-	if text, err := d.ReadFile("out"); err != nil || string(text) != "new" {
+	if text, err := d.ReadFile("out", 10, "a file"); err != nil || string(text) != "new" {
 		t.Errorf("out holds %q (%v)", text, err)
 	}
 	for _, e := range list(t, d) {

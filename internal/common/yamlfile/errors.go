@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -22,7 +23,12 @@ type Error struct {
 	What, Expected string
 	// Suggestion is the nearest valid word, where one is near.
 	Suggestion string
+	// Err is why a file can't be read; nil where the text is wrong.
+	Err error
 }
+
+// Unwrap returns why the file can't be read.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error gives the one line that a user sees: file:line:column: what was
 // wrong, what was expected; did you mean "x"?
@@ -144,6 +150,20 @@ func (p *Problems) Err() error {
 		return cmp.Or(rank[a.Path]-rank[b.Path], a.Line-b.Line, a.Column-b.Column)
 	})
 	return &Errors{List: p.list, More: p.more}
+}
+
+// CantRead is the error of a file that can't be read; what names it, such as "the study".
+// The path stands in front: of an error of the file system only the cause is printed.
+func CantRead(path, what string, err error) error {
+	return &Errors{List: []*Error{{Path: path, What: "can't read " + what + ": " + Reason(err), Err: err}}}
+}
+
+// Reason is the text of an error of the file system without the path.
+func Reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
 }
 
 // Fail makes an error about a file as a whole.

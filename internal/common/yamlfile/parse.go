@@ -10,6 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // The limits of a file. A study of a thousand environments has some 50 kB and
@@ -19,8 +21,11 @@ const (
 	maxDepth = 40
 )
 
-// ReadAll reads a file, of one that is too large only as much as Parse needs to say so.
-func ReadAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, MaxBytes+1)) }
+// Expected is what a file should be that is read here, for the error of a larger one.
+const Expected = "a few kB of YAML"
+
+// ReadGiven returns the content of a file that a user names, see safepath.ReadGiven.
+func ReadGiven(path string) ([]byte, error) { return safepath.ReadGiven(path, MaxBytes, Expected) }
 
 // Parse reads one YAML document into a tree with places, or gives nil. What it
 // lets through has no anchors, aliases and tags, so the tree is no larger than

@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // The files of an agent's identity.
@@ -32,6 +34,27 @@ type Identity struct {
 	Certificate tls.Certificate
 	Token       string
 	TokenFile   string
+}
+
+// mostOfPEM bounds a token, a certificate or a key, in bytes.
+const mostOfPEM = 1 << 20
+
+// KeyPair returns a certificate and its key from two files in PEM, as
+// tls.LoadX509KeyPair does, if both are regular and no larger than such files are.
+func KeyPair(cert, key string) (tls.Certificate, error) {
+	certText, err := safepath.ReadRegular(cert, mostOfPEM, "a certificate in PEM")
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	keyText, err := safepath.ReadRegular(key, mostOfPEM, "a key in PEM")
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	pair, err := tls.X509KeyPair(certText, keyText)
+	if err != nil {
+		return pair, fmt.Errorf("%s with the key %s: %w", cert, key, err)
+	}
+	return pair, nil
 }
 
 // OpenIdentity reads an agent's identity, and makes it where the folder has none:
@@ -53,7 +76,7 @@ func OpenIdentity(dir, host string) (*Identity, error) {
 		}
 	}
 	var err error
-	if id.Certificate, err = tls.LoadX509KeyPair(cert, key); err != nil {
+	if id.Certificate, err = KeyPair(cert, key); err != nil {
 		return nil, fmt.Errorf("reading the agent's certificate: %w", err)
 	}
 	if id.Token, err = ReadToken(id.TokenFile); err != nil {

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // leastToken is how long a token must be, characters.
@@ -33,7 +35,7 @@ func ReadToken(path string) (string, error) {
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("reading the agent's token: others may read %s too: chmod 600 %s", path, path)
 	}
-	b, err := os.ReadFile(path)
+	b, err := safepath.ReadRegular(path, mostOfPEM, "one line of letters and digits")
 	if err != nil {
 		return "", fmt.Errorf("reading the agent's token: %w", err)
 	}

@@ -39,11 +39,12 @@ func Look(a Asked) (record.Build, error) {
 	case unix.Access(a.Path, unix.X_OK) != nil:
 		return b, fmt.Errorf("%s can't be executed here: it is not for you, or its file system is mounted noexec", a.Path)
 	}
-	forget(f)
-	if err := digested(&b, f, a.SHA256); err != nil {
+	// First: what is no program may be without an end.
+	if b.BuildID, err = ours(f, a.Path); err != nil {
 		return b, err
 	}
-	b.BuildID, err = ours(f, a.Path)
+	forget(f)
+	err = digested(&b, f, a.SHA256)
 	return b, err
 }
 

@@ -81,16 +81,21 @@ func (t *try) mpirun() (argv []string, scratch string) {
 	if err != nil {
 		t.untried("there is no mpirun here, which would start it (apt-get install openmpi-bin)")
 	}
-	scratch = filepath.Join("/tmp", "plimsoll-"+t.b.kit.RunID+"-"+t.b.name)
-	thing := engine.Thing{Kind: engine.KindFile, Name: scratch}
-	t.need("noting in the ledger what is to be made", t.b.kit.Ledger.Made(thing))
-	t.b.order = append(t.b.order, "mpirun")
-	t.b.shared["mpirun"] = &shared{undo: []func(context.Context){func(context.Context) {
-		if safepath.RemoveAll(scratch) == nil {
-			_ = t.b.kit.Ledger.Gone(thing) // else the sweep at the end does
+	scratch = once(t, "mpirun", func(t *try) string {
+		dir := filepath.Join("/tmp", "plimsoll-"+t.b.kit.RunID+"-"+t.b.name)
+		thing := engine.Thing{Kind: engine.KindFile, Name: dir}
+		t.need("noting in the ledger what is to be made", t.b.kit.Ledger.Made(thing))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			_ = t.b.kit.Ledger.Gone(thing) // what has this name may belong to someone else
+			t.need("making the launcher's directory", err)
 		}
-	}}}
-	t.need("making the launcher's directory", os.Mkdir(scratch, 0o700))
+		t.later(func(context.Context) {
+			if safepath.RemoveAll(dir) == nil {
+				_ = t.b.kit.Ledger.Gone(thing) // else the sweep at the end does
+			}
+		})
+		return dir
+	})
 	return []string{path, "--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base", scratch}, scratch
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/filelock"
+	"plimsoll/internal/common/safepath"
 )
 
 // What lies in a run's folder on a host.
@@ -68,7 +69,7 @@ func (h *Here) ID() string { return filepath.Base(h.Dir) }
 func (h *Here) path(name string) string { return filepath.Join(h.Dir, name) }
 
 func (h *Here) text(name string) (string, error) {
-	data, err := os.ReadFile(h.path(name))
+	data, err := safepath.ReadRegular(h.path(name), mostOfLedger, "a line of text")
 	return strings.TrimSpace(string(data)), err
 }
 
@@ -128,7 +129,7 @@ func (h *Here) Take(in io.Reader) error {
 
 // Request reads what is to be run.
 func (h *Here) Request() (*Request, error) {
-	data, err := os.ReadFile(h.path(requestName))
+	data, err := safepath.ReadRegular(h.path(requestName), mostOfLedger, "the request of a run")
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (h *Here) Begin() (end func(exit int) error, err error) {
 
 // Process is the run's process, 0 where it has none any more.
 func (h *Here) Process() int {
-	f, err := os.Open(h.path(processName))
+	f, err := safepath.OpenRegular(h.path(processName))
 	if err != nil {
 		return 0
 	}

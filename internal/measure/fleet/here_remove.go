@@ -41,7 +41,7 @@ func (h *Here) ourState() error {
 	if err != nil {
 		return err
 	}
-	id, err := os.ReadFile(filepath.Join(dir, ledgerName))
+	id, err := safepath.ReadRegular(filepath.Join(dir, ledgerName), 4<<10, "the id of a run")
 	if err != nil || !info.IsDir() || !owned(info) || strings.TrimSpace(string(id)) != h.ID() {
 		return fmt.Errorf("%s is not of the run %s", dir, h.ID())
 	}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (e *hostEntry) Place(at yamlfile.Pos) { e.at = at }
 // ReadHosts reads the hosts of a file, or of some groups of it: FILE#GROUP,GROUP.
 func ReadHosts(given string) ([]Target, error) {
 	path, groups, some := strings.Cut(given, "#")
-	data, err := os.ReadFile(path)
+	data, err := yamlfile.ReadGiven(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the hosts: %w", err)
 	}

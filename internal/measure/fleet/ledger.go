@@ -57,6 +57,9 @@ func Kept(dir string) bool {
 
 // OpenLedger opens the account in a directory, which is made where it is not there. It
 // may belong to the trusted users, by number.
+// mostOfLedger bounds a file of a run on several hosts, in bytes.
+const mostOfLedger = 16 << 20
+
 func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
 	rule := safepath.Caller(os.Getenv).With(trusted...)
 	l = &Ledger{Dir: dir}
@@ -77,7 +80,7 @@ func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
 	if err = filelock.TryLock(l.lock); errors.Is(err, filelock.ErrLocked) {
 		return l, ErrFollowed
 	}
-	data, err := l.dir.ReadFile(LedgerFile)
+	data, err := l.dir.ReadFile(LedgerFile, mostOfLedger, "the ledger of a run on several hosts")
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // Arch is Go's word for what uname -m says, empty where there is no Plimsoll for it.
@@ -91,7 +93,7 @@ var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AA
 
 // readProgram sees that a file is a static program for an architecture.
 func readProgram(path, arch string) (*Program, error) {
-	f, err := os.Open(path)
+	f, err := safepath.OpenRegular(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the program for the host: %w", err)
 	}
@@ -138,7 +140,7 @@ func (h *Host) Bring(ctx context.Context, f *Found, p *Program) error {
 	if f.Ours && f.Digest == p.Digest {
 		return nil
 	}
-	file, err := os.Open(p.Path)
+	file, err := safepath.OpenRegular(p.Path)
 	if err != nil {
 		return fmt.Errorf("reading the program for %s: %w", h.Name, err)
 	}

@@ -71,7 +71,7 @@ var errNoBase = errors.New("it has not been built here")
 // describeBase reads what a base is, without looking at its files.
 func (s *Store) describeBase(name string) (base, error) {
 	var b base
-	text, err := os.ReadFile(filepath.Join(s.foundBase(name), "base.json"))
+	text, err := safepath.ReadRegular(filepath.Join(s.foundBase(name), "base.json"), mostOfMark, markExpected)
 	if errors.Is(err, os.ErrNotExist) {
 		return b, errNoBase
 	}

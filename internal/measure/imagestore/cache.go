@@ -178,9 +178,15 @@ func (s *Store) make(ctx context.Context, name string, t *content, f image.Forma
 	return sl, os.Rename(madeSeal, p+".seal")
 }
 
+// mostOfMark bounds a JSON file of the store that describes another, in bytes.
+const (
+	mostOfMark   = 16 << 20
+	markExpected = "a description that the image store writes"
+)
+
 func readSeal(p string) (seal, error) {
 	var sl seal
-	text, err := os.ReadFile(p + ".seal")
+	text, err := safepath.ReadRegular(p+".seal", mostOfMark, markExpected)
 	if err != nil {
 		return sl, err
 	}

@@ -8,11 +8,11 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/image"
 )
@@ -142,7 +142,7 @@ func buildBusyBox(ctx context.Context, s *Store) (*content, error) {
 	if err != nil {
 		return nil, &Error{Text: "assembling the image busybox: there is no busybox on this machine", Fix: busyBoxFix, Err: err}
 	}
-	data, err := os.ReadFile(file)
+	data, err := safepath.ReadRegular(file, 64<<20, "the program busybox")
 	if err != nil {
 		return nil, &Error{Text: "assembling the image busybox", Err: err}
 	}

@@ -131,7 +131,7 @@ func formats(dir string) (ours, sealed bool) {
 		}
 		if plain != name {
 			var sl seal
-			text, err := safepath.ReadRegular(filepath.Join(dir, e.Name()))
+			text, err := safepath.ReadRegular(filepath.Join(dir, e.Name()), mostOfMark, markExpected)
 			sealed = sealed || err == nil && json.Unmarshal(text, &sl) == nil && strings.HasPrefix(sl.Sum, "sha256:")
 		}
 	}

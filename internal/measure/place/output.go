@@ -2,9 +2,10 @@ package place
 
 import (
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // fileOf tells of a file below a job's directory whose it is: mpirun's are
@@ -26,7 +27,7 @@ func fileOf(rel string) (rank int, stream string, ok bool) {
 
 // head reads at most so many bytes of a file.
 func head(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := safepath.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -103,8 +104,8 @@ func (p Place) String() string {
 // Hosts reads what --hosts was given: a list with commas between, or a file with
 // a host a line as mpirun has it ("node1 slots=2", "#" begins a comment).
 func Hosts(given string) ([]string, error) {
-	if fi, err := os.Stat(given); err == nil && fi.Mode().IsRegular() {
-		data, err := os.ReadFile(given)
+	if _, err := os.Stat(given); err == nil {
+		data, err := safepath.ReadGiven(given, 1<<20, "a host a line")
 		if err != nil {
 			return nil, fmt.Errorf("reading the hosts: %w", err)
 		}

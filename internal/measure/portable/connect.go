@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/moby/moby/client"
 	"github.com/moby/moby/client/pkg/versions"
 
+	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/measure/agent"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -64,7 +65,7 @@ func (a Address) Connect(runID string) (*Daemon, error) {
 func (t *TLS) config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.SkipVerify} //nolint:gosec // as the user's context says
 	if t.CA != "" {
-		text, err := os.ReadFile(t.CA)
+		text, err := safepath.ReadRegular(t.CA, mostOfConfig, "certificates in PEM")
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +78,7 @@ func (t *TLS) config() (*tls.Config, error) {
 		return nil, errors.New("of the client's certificate and its key one is missing: expected cert.pem and key.pem")
 	}
 	if t.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		pair, err := agent.KeyPair(t.Cert, t.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -27,6 +28,9 @@ const (
 // docker finds a daemon by the rules of its own client: DOCKER_HOST, DOCKER_CONTEXT,
 // the context in use, the usual place
 // (https://docs.docker.com/engine/manage-resources/contexts/).
+// mostOfConfig bounds a configuration, a certificate or a key of an engine's client, in bytes.
+const mostOfConfig = 1 << 20
+
 func (s Surroundings) docker() (Address, error) {
 	if host := s.Getenv("DOCKER_HOST"); host != "" {
 		a := Address{Engine: Docker, Host: host, From: "DOCKER_HOST"}
@@ -44,7 +48,7 @@ func (s Surroundings) docker() (Address, error) {
 	if name == "" {
 		var config struct{ CurrentContext string }
 		path := filepath.Join(s.dockerConfig(), "config.json")
-		text, err := os.ReadFile(path)
+		text, err := safepath.ReadRegular(path, mostOfConfig, "the configuration of an engine's client")
 		if err == nil {
 			err = json.Unmarshal(text, &config)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
@@ -56,7 +57,7 @@ func (im *Images) get(ctx context.Context, called string) (v1.Image, error) {
 	base, err := v1.Image(nil), error(nil)
 	switch path := im.Archives[called]; {
 	case path != "":
-		base, err = tarball.ImageFromPath(path, nil)
+		base, err = tarball.Image(func() (io.ReadCloser, error) { return safepath.OpenRegular(path) }, nil)
 	case called == payloadImage:
 		return imagestore.Payload(probe.Binary(), labels)
 	default:

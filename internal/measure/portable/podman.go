@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/common/safepath"
 )
 
 // podman finds Podman's service, which has Docker's API beside its own: by
@@ -29,7 +31,7 @@ func (s Surroundings) podman() (Address, error) {
 			}
 		}
 	}
-	text, err := os.ReadFile(path)
+	text, err := safepath.ReadRegular(path, mostOfConfig, "the configuration of an engine's client")
 	if err == nil {
 		err = json.Unmarshal(text, &file)
 	}

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/imagestore"
 )
@@ -39,6 +43,9 @@ func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned,
 		return nil, err
 	}
 	defer unlock()
+	if err := o.State.usable(); err != nil {
+		return nil, err
+	}
 	c := &Cleaned{Runs: []string{}, Removed: []string{}, Kept: []KeptOver{}}
 	abandoned, elsewhere, err := o.State.left(of)
 	c.Elsewhere = elsewhere
@@ -62,6 +69,37 @@ func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned,
 		errs = append(errs, err, c.removeStores(o.State))
 	}
 	return c, errors.Join(errs...)
+}
+
+// usable returns an error that names the state directory's owner where it belongs to
+// another user or can't be opened; nil where there is none.
+func (s State) usable() error {
+	open := s.home
+	info, err := os.Lstat(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) { // it is to be made in a directory that is safe
+		open = func() (*safepath.Dir, error) { return safepath.Open(filepath.Dir(s.Dir), safepath.Caller(os.Getenv)) }
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		var dir *safepath.Dir
+		if dir, err = open(); err == nil {
+			dir.Close()
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var unsafe *safepath.UnsafeError
+	if errors.As(err, &unsafe) { // names the owner
+		return fmt.Errorf("opening the state directory: %w", err)
+	}
+	const own = "run it as that user, or name a directory of your own by PLIMSOLL_STATE"
+	if info != nil && os.Geteuid() != 0 && errors.As(safepath.Alone(s.Dir, info), &unsafe) && unsafe.UID != os.Geteuid() {
+		return fmt.Errorf("opening the state directory: %s %s; %s", s.Dir, unsafe.Why, own)
+	}
+	if err != nil {
+		return fmt.Errorf("opening the state directory: %w; name a directory of your own by PLIMSOLL_STATE", err)
+	}
+	return nil
 }
 
 // sweepAbandoned removes what other runs left that were cut off: their daemons

@@ -45,7 +45,7 @@ func (s State) elsewhere() (dirs []string, err error) {
 		return nil, err
 	}
 	defer home.Close()
-	b, err := home.ReadFile(elsewhereFile)
+	b, err := home.ReadFile(elsewhereFile, 1<<20, "a list of directories")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -175,7 +176,7 @@ func ownerOf(dir *safepath.Dir, id string) (Owner, error) {
 		return Owner{}, fmt.Errorf("%s is another user's", path)
 	}
 	var o Owner
-	if err := json.NewDecoder(f).Decode(&o); err != nil {
+	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&o); err != nil {
 		return Owner{}, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if o.RunID != id {

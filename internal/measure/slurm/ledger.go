@@ -110,7 +110,7 @@ func Open(dir string, trusted ...int) (l *Ledger, err error) {
 	if l.file, err = l.jobs.OpenFile(ledgerFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 		return l, err
 	}
-	data, err := l.jobs.ReadFile(ledgerFile)
+	data, err := l.jobs.ReadFile(ledgerFile, 64<<20, "the ledger of a run's jobs")
 	if err != nil {
 		return l, err
 	}
@@ -187,7 +187,7 @@ func (l *Ledger) Log(job string) string { return filepath.Join(JobsDir(l.Dir), "
 // End is the exit status of a job's plimsoll, as its script has written it
 // down; false while it has not.
 func (l *Ledger) End(job string) (int, bool) {
-	data, err := os.ReadFile(filepath.Join(JobsDir(l.Dir), "end-"+job))
+	data, err := safepath.ReadRegular(filepath.Join(JobsDir(l.Dir), "end-"+job), 4<<10, "an exit status")
 	if err != nil {
 		return 0, false
 	}

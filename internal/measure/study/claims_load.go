@@ -1,7 +1,6 @@
 package study
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,13 +16,8 @@ func Claims(nameOrPath string, cat *Catalogue) ([]record.Claim, error) {
 	var data []byte
 	var err error
 	if yamlfile.IsPath(nameOrPath) {
-		var f *os.File
-		if f, err = os.Open(nameOrPath); err == nil {
-			data, err = yamlfile.ReadAll(f)
-			f.Close()
-		}
-		if err != nil {
-			return nil, yamlfile.Fail(nameOrPath, "can't read the claims: "+reason(err), "")
+		if data, err = yamlfile.ReadGiven(nameOrPath); err != nil {
+			return nil, yamlfile.CantRead(nameOrPath, "the claims", err)
 		}
 		if !isClaimsFile(data) {
 			data = nil

@@ -258,7 +258,7 @@ func TestFind(t *testing.T) {
 		"":              `no bundled study "", expected ` + bundled + `, or the path of a file, such as ./my.yaml`,
 		"../quick":      `../quick: can't read the study: no such file or directory`,
 		"nonesuch.yaml": `nonesuch.yaml: can't read the study: no such file or directory`,
-		dir + "/":       dir + "/: can't read the study: is a directory, expected a file",
+		dir + "/":       dir + "/: can't read the study: it is not a regular file but a directory",
 	} {
 		_, err := Load(in, catalogue())
 		if es := onlyErrors(t, err); es.Error() != want {
@@ -268,7 +268,7 @@ func TestFind(t *testing.T) {
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		t.Skip("no /dev/zero: an endless file can't be tried")
 	}
-	if _, err := Load("/dev/zero", catalogue()); !strings.Contains(onlyErrors(t, err).Error(), "larger than 1 MiB") {
+	if _, err := Load("/dev/zero", catalogue()); !strings.Contains(onlyErrors(t, err).Error(), "not a regular file but a device") {
 		t.Error(err)
 	}
 }

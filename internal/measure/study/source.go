@@ -1,7 +1,6 @@
 package study
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -60,14 +59,9 @@ func Find(nameOrPath string) (Source, error) {
 	if !yamlfile.IsPath(nameOrPath) {
 		return bundled(nameOrPath)
 	}
-	f, err := os.Open(nameOrPath)
+	data, err := yamlfile.ReadGiven(nameOrPath)
 	if err != nil {
-		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "")
-	}
-	defer f.Close()
-	data, err := yamlfile.ReadAll(f)
-	if err != nil {
-		return Source{}, yamlfile.Fail(nameOrPath, "can't read the study: "+reason(err), "a file")
+		return Source{}, yamlfile.CantRead(nameOrPath, "the study", err)
 	}
 	file := filepath.Base(nameOrPath)
 	return Source{Path: nameOrPath, Data: data, dir: filepath.Dir(nameOrPath), file: file, read: map[string][]byte{file: data}}, nil
@@ -97,14 +91,6 @@ func noStudy(at yamlfile.Pos, name string) *Error {
 		Expected:   yamlfile.OneOf(Names()) + ", or the path of a file, such as ./my.yaml",
 		Suggestion: yamlfile.Nearest(name, Names()),
 	}
-}
-
-// reason leaves the path out of a file error: it stands in front already.
-func reason(err error) string {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // parent finds the study that this one extends. A file must lie in the folder
@@ -148,7 +134,7 @@ func (s *Source) beside(ref yamlfile.Word, p *yamlfile.Problems, what, expected 
 	}
 	data, err := readIn(s.dir, rel)
 	if err != nil {
-		p.Add(ref.At, fmt.Sprintf("can't read %s: %s", yamlfile.Quote(ref.Text), reason(err)), expected)
+		p.Add(ref.At, fmt.Sprintf("can't read %s: %s", yamlfile.Quote(ref.Text), yamlfile.Reason(err)), expected)
 		return Source{}, false
 	}
 	s.read[rel] = data
@@ -162,10 +148,5 @@ func readIn(dir, rel string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := safepath.OpenIn(root, rel)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return yamlfile.ReadAll(f)
+	return safepath.ReadIn(root, rel, yamlfile.MaxBytes, yamlfile.Expected)
 }

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/csv"
 	"io"
 	"strconv"
 
@@ -13,7 +12,7 @@ import (
 // missing one; numbers have the shortest form that reads back as the same.
 func writeCSV(w io.Writer, r *record.Reader, opts Options) error {
 	cols := columns(r.Run())
-	out := csv.NewWriter(w)
+	out := opts.CSV.NewWriter(w)
 	line := lists.Map(cols, func(c column) string { return clean(c.name) })
 	if err := out.Write(line); err != nil {
 		return err
@@ -29,8 +28,7 @@ func writeCSV(w io.Writer, r *record.Reader, opts Options) error {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }
 
 func csvCell(k kind, c cell) string {

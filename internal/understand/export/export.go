@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/common/csvfile"
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
@@ -25,6 +26,8 @@ type Options struct {
 	// Metric is the only metric to write; empty writes all, or the one that the
 	// result shows first where the format holds a single one.
 	Metric string
+	// CSV is how text is written (csv only).
+	CSV csvfile.Options
 }
 
 type format struct {

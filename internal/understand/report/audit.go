@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -25,7 +23,7 @@ var namespaceLetters = []struct{ kind, letter, name string }{
 var inTable = []string{"uid", "uid-map", "gid-map", "capabilities", "seccomp-mode", "no-new-privs", "root", "kernel", "clock"}
 
 var auditFormats = kindOf("the equivalence audit", auditDocument,
-	format[*analyze.Result]{"csv", auditCSV},
+	format[*analyze.Result]{"csv", asCSV(auditCSV)},
 	jsonOf(func(res *analyze.Result) any { return res.Audit }),
 )
 
@@ -234,7 +232,7 @@ func comparedText(unequal, all int) string {
 
 // auditCSV has a row for each environment and property, and one for each
 // difference of a comparison that no factor brings with it.
-func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
+func auditCSV(res *analyze.Result, _ Options) [][]string {
 	rows := [][]string{{"run", "kind", "environment", "against", "factors", "property", "value", "value_against"}}
 	for _, e := range res.Audit.Environments {
 		for _, p := range res.Audit.Properties {
@@ -252,5 +250,5 @@ func auditCSV(w io.Writer, res *analyze.Result, _ Options) error {
 			rows = append(rows, []string{words.Clean(res.Run.ID), "difference", words.Clean(p.A), words.Clean(p.B), words.Clean(strings.Join(p.Factors, ";")), words.Clean(d.Key), words.Clean(d.A), words.Clean(d.B)})
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

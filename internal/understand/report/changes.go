@@ -19,7 +19,7 @@ import (
 
 // Changes are what differs between two runs, or two environments of one.
 var Changes = kindOf("changes", changesDocument,
-	format[*compare.Changes]{"csv", changesCSV},
+	format[*compare.Changes]{"csv", asCSV(changesCSV)},
 	format[*compare.Changes]{"json", asJSON[*compare.Changes]},
 	format[*compare.Changes]{"junit", changesJUnit},
 	format[*compare.Changes]{"github", changesGitHub},

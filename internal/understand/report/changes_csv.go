@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"io"
 	"slices"
 	"strconv"
 
@@ -13,7 +11,7 @@ import (
 
 // changesCSV has a row for each metric of each workload in each environment, and one for
 // each quantile that was compared.
-func changesCSV(w io.Writer, c *compare.Changes, _ Options) error {
+func changesCSV(c *compare.Changes, _ Options) [][]string {
 	rows := [][]string{{"workload", "metric", "unit", "environment", "new_environment", "quantile", "against", "base", "base_lo", "base_hi",
 		"new", "new_lo", "new_hi", "ratio", "ratio_lo", "ratio_hi", "base_blocks", "new_blocks", "verdict", "p", "holm", "missing"}}
 	for _, x := range slices.Concat(c.Cells, c.Quantiles) {
@@ -25,12 +23,12 @@ func changesCSV(w io.Writer, c *compare.Changes, _ Options) error {
 		row = slices.Concat(row, three(x.Base), three(x.New), three(x.Ratio))
 		rows = append(rows, append(row, strconv.Itoa(x.BaseBlocks), strconv.Itoa(x.NewBlocks), string(x.Verdict), plain(x.P), plain(x.Holm), words.Clean(x.Missing)))
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 // hostChangesCSV has a row for each change on each host, and one for each change over
 // all machines, whose host is empty.
-func hostChangesCSV(w io.Writer, c *hosts.Changes, _ Options) error {
+func hostChangesCSV(c *hosts.Changes, _ Options) [][]string {
 	rows := [][]string{{"workload", "metric", "unit", "environment", "host", "base", "base_lo", "base_hi", "new", "new_lo", "new_hi",
 		"ratio", "ratio_lo", "ratio_hi", "blocks", "verdict", "p", "holm", "spread", "i2", "holds", "missing"}}
 	for i := range c.Rows {
@@ -51,5 +49,5 @@ func hostChangesCSV(w io.Writer, c *hosts.Changes, _ Options) error {
 		row := slices.Concat(head, []string{""}, three(nil), three(nil), pooled)
 		rows = append(rows, append(row, "", string(r.Verdict), p, holm, spread, i2, string(r.Holds), ""))
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -31,7 +29,7 @@ var csvHead = []string{
 	"missing",
 }
 
-func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
+func writeCSV(res *analyze.Result, opts Options) [][]string {
 	rows := [][]string{csvHead}
 	for i := range res.Workloads {
 		work := &res.Workloads[i]
@@ -54,7 +52,7 @@ func writeCSV(w io.Writer, res *analyze.Result, opts Options) error {
 		row[len(row)-1] = words.Clean(x.Kind + ": " + x.Reason)
 		rows = append(rows, row)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 func csvRow(res *analyze.Result, work *analyze.Workload, t *analyze.Table, e int) []string {

@@ -21,7 +21,7 @@ type factorsOf struct {
 	all []*factors.Factors
 }
 
-var factorFormats = kindOf("factors", factorsDocument, format[factorsOf]{"csv", factorsCSV}, format[factorsOf]{"json", factorsJSON})
+var factorFormats = kindOf("factors", factorsDocument, format[factorsOf]{"csv", asCSV(factorsCSV)}, format[factorsOf]{"json", factorsJSON})
 
 // FactorFormats lists the formats of WriteFactors.
 func FactorFormats() []string { return factorFormats.Formats() }

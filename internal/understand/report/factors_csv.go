@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +10,7 @@ import (
 )
 
 // factorsCSV has a row for each factor, each pair, and what is left. Shares are from 0 to 1.
-func factorsCSV(w io.Writer, f factorsOf, _ Options) error {
+func factorsCSV(f factorsOf, _ Options) [][]string {
 	rows := [][]string{{"workload", "metric", "factor", "with", "share", "share_lo", "share_hi", "alone", "partial", "separable", "among", "missing"}}
 	for _, x := range f.all {
 		head := []string{words.Clean(x.Workload), words.Clean(x.Metric.ID)}
@@ -39,12 +37,12 @@ func factorsCSV(w io.Writer, f factorsOf, _ Options) error {
 			row("noise", "", three(x.Noise), "", "", "", "", "")
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 // hostFactorsCSV has a row for each factor and each pair on each host, and one over the
 // hosts, whose host is empty. Shares are from 0 to 1.
-func hostFactorsCSV(w io.Writer, all []*factors.OverHosts, _ Options) error {
+func hostFactorsCSV(all []*factors.OverHosts, _ Options) [][]string {
 	rows := [][]string{{"workload", "metric", "factor", "with", "host", "blocks", "share", "share_lo", "share_hi", "by_host", "p", "holm", "missing"}}
 	for _, f := range all {
 		head := []string{words.Clean(f.Workload), words.Clean(f.Metric.ID)}
@@ -64,5 +62,5 @@ func hostFactorsCSV(w io.Writer, all []*factors.OverHosts, _ Options) error {
 			rows = append(rows, slices.Concat(term, []string{"", ""}, three(s.Mean), []string{plain(s.ByHost), plain(s.P), plain(s.Holm), ""}))
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

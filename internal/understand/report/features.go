@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -30,7 +29,7 @@ type tried struct {
 
 var featureFormats = kindOf("features", featuresDocument,
 	jsonOf(func(f tried) any { return f.Features }),
-	format[tried]{"csv", featuresCSV},
+	format[tried]{"csv", asCSV(featuresCSV)},
 )
 
 // FeatureFormats lists the formats of WriteFeatures.
@@ -240,7 +239,7 @@ func versionsOf(f *record.Features) string {
 }
 
 // featuresCSV has a line for each cell.
-func featuresCSV(w io.Writer, f tried, _ Options) error {
+func featuresCSV(f tried, _ Options) [][]string {
 	rows := [][]string{{"group", "id", "feature", "engine", "version", "value", "published", "why", "lacking"}}
 	for _, r := range f.Rows {
 		for _, e := range f.Engines {
@@ -248,5 +247,5 @@ func featuresCSV(w io.Writer, f tried, _ Options) error {
 			rows = append(rows, []string{words.Clean(r.Group), words.Clean(r.ID), words.Clean(r.Feature), words.Clean(e.Name), words.Clean(e.Version), string(c.Value), words.Clean(c.Published), words.Clean(c.Why), words.Clean(c.Lacking)})
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -27,7 +26,7 @@ type figuresOf struct {
 }
 
 var figuresFormats = kindOf("the figures", figuresDocument,
-	format[figuresOf]{"csv", figuresCSV},
+	format[figuresOf]{"csv", asCSV(figuresCSV)},
 	jsonOf(func(o figuresOf) any {
 		return struct {
 			Schema  int             `json:"schema"`
@@ -375,7 +374,7 @@ func (a axis) both(m figureMarks) string {
 }
 
 // figuresCSV has a row for each mark.
-func figuresCSV(w io.Writer, o figuresOf, _ Options) error {
+func figuresCSV(o figuresOf, _ Options) [][]string {
 	rows := [][]string{{"run", "figure", "shows", "kind", "panel", "unit", "label", "environment", "published", "x", "level", "value", "lo", "hi", "q1", "q3", "n", "missing"}}
 	number := func(v float64) string {
 		if math.IsNaN(v) {
@@ -428,5 +427,5 @@ func figuresCSV(w io.Writer, o figuresOf, _ Options) error {
 			}
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

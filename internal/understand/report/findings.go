@@ -22,7 +22,7 @@ type found struct {
 
 var findingFormats = kindOf("findings", findingsDocument,
 	jsonOf(func(f found) any { return f.Findings }),
-	format[found]{"csv", findingsCSV},
+	format[found]{"csv", asCSV(findingsCSV)},
 )
 
 // FindingFormats lists the formats of WriteFindings.

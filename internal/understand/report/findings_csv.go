@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"io"
 	"strconv"
 
 	"plimsoll/internal/understand/analyze"
@@ -21,7 +19,7 @@ var (
 	cellHead = []string{"claim", "feature", "engine", "here", "published", "verdict", "why", "lacking"}
 )
 
-func findingsCSV(w io.Writer, f found, _ Options) error {
+func findingsCSV(f found, _ Options) [][]string {
 	rows := [][]string{claimHead}
 	if one := f.one; one != nil && one.Features != nil {
 		rows = cellRows(one)
@@ -38,7 +36,7 @@ func findingsCSV(w io.Writer, f found, _ Options) error {
 			rows = append(rows, claimRow(&f.Claims[i]))
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 func claimRow(c *analyze.Finding) []string {

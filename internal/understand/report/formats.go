@@ -55,6 +55,11 @@ func asJSON[T any](w io.Writer, x T, _ Options) error {
 	return enc.Encode(x)
 }
 
+// asCSV is the format csv of what rows returns.
+func asCSV[T any](rows func(T, Options) [][]string) func(io.Writer, T, Options) error {
+	return func(w io.Writer, x T, o Options) error { return o.CSV.WriteAll(w, rows(x, o)) }
+}
+
 // numberCell is an estimate divided by a unit's By, with its interval; empty where there is
 // none.
 func numberCell(e *sample.Estimate, by float64, most int) document.Cell {

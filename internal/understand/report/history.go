@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -13,14 +11,14 @@ import (
 
 // Histories are what many runs say of change.
 var Histories = kindOf("a history", historyDocument,
-	format[*history.Histories]{"csv", historyCSV},
+	format[*history.Histories]{"csv", asCSV(historyCSV)},
 	format[*history.Histories]{"json", asJSON[*history.Histories]},
 )
 
 // historyCSV has a row for each run of each series, and one for each directory
 // that was skipped. regime counts the levels from 1; change is empty, "better"
 // or "worse" at the first run of a new level, with its ratio to the old one.
-func historyCSV(w io.Writer, all *history.Histories, _ Options) error {
+func historyCSV(all *history.Histories, _ Options) [][]string {
 	rows := [][]string{{"history", "study", "dir", "run", "started", "workload", "environment", "metric", "unit", "better",
 		"over", "over_metric", "value", "lo", "hi", "regime", "change", "confirmed", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}}
 	for i := range all.Histories {
@@ -36,7 +34,7 @@ func historyCSV(w io.Writer, all *history.Histories, _ Options) error {
 		row[2], row[22] = words.Clean(s.Dir), words.Clean(s.Reason)
 		rows = append(rows, row)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 func historyRow(h *history.History, i, k, r int) []string {

@@ -14,7 +14,7 @@ import (
 
 // Hosts are what runs on several hosts say together.
 var Hosts = kindOf("hosts", hostsDocument,
-	format[*hosts.Hosts]{"csv", hostsCSV},
+	format[*hosts.Hosts]{"csv", asCSV(hostsCSV)},
 	format[*hosts.Hosts]{"json", asJSON[*hosts.Hosts]},
 )
 

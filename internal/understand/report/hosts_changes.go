@@ -16,7 +16,7 @@ import (
 
 // HostChanges are what differs between two runs of each of several hosts.
 var HostChanges = kindOf("changes on several hosts", hostChangesDocument,
-	format[*hosts.Changes]{"csv", hostChangesCSV},
+	format[*hosts.Changes]{"csv", asCSV(hostChangesCSV)},
 	format[*hosts.Changes]{"json", asJSON[*hosts.Changes]},
 )
 

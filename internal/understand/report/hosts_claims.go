@@ -1,9 +1,7 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +16,7 @@ import (
 // HostClaims are a study's claims on several hosts.
 var HostClaims = kindOf("findings of several hosts", hostClaimsDocument,
 	format[*hosts.Claims]{"json", asJSON[*hosts.Claims]},
-	format[*hosts.Claims]{"csv", hostClaimsCSV},
+	format[*hosts.Claims]{"csv", asCSV(hostClaimsCSV)},
 )
 
 var whereWords = map[hosts.Where]string{hosts.HoldsOnAll: "supported on all", hosts.FailsOnAll: "contradicted on all", hosts.DependsOn: "by host", hosts.NotDecided: "open", hosts.TestedOnNon: "not tested"}
@@ -136,7 +134,7 @@ func onHosts(c *hosts.Claims, x *hosts.Claim, v analyze.ClaimVerdict) string {
 
 // hostClaimsCSV has a row for each claim on each host, and one for each claim over all
 // of them, whose host is empty.
-func hostClaimsCSV(w io.Writer, c *hosts.Claims, _ Options) error {
+func hostClaimsCSV(c *hosts.Claims, _ Options) [][]string {
 	rows := [][]string{append([]string{"host"}, claimHead...)}
 	for i := range c.Claims {
 		x := &c.Claims[i]
@@ -149,5 +147,5 @@ func hostClaimsCSV(w io.Writer, c *hosts.Claims, _ Options) error {
 		all[slices.Index(claimHead, "differs")] = hostsNotAsInPaper(x.Differs)
 		rows = append(rows, append([]string{""}, all...))
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"io"
 	"strconv"
 
 	"plimsoll/internal/understand/analyze/hosts"
@@ -12,7 +10,7 @@ import (
 
 // hostsCSV has a row for each ratio on each host, and one for each ratio over all
 // machines, whose host is empty.
-func hostsCSV(w io.Writer, h *hosts.Hosts, _ Options) error {
+func hostsCSV(h *hosts.Hosts, _ Options) [][]string {
 	rows := [][]string{{"workload", "metric", "unit", "environment", "against", "host", "median", "median_lo", "median_hi",
 		"against_median", "ratio", "ratio_lo", "ratio_hi", "blocks", "verdict", "p", "holm", "next_lo", "next_hi", "spread", "spread_lo", "spread_hi", "i2", "holds", "missing"}}
 	for i := range h.Tables {
@@ -25,7 +23,7 @@ func hostsCSV(w io.Writer, h *hosts.Hosts, _ Options) error {
 			rows = append(rows, pooledRow(t, r))
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 func rowHead(t *hosts.Table, r *hosts.Row, host string) []string {

@@ -15,7 +15,7 @@ import (
 
 // HostFactors is what matters most on several hosts, for each group of workloads.
 var HostFactors = kindOf("factors on several hosts", hostFactorsDocument,
-	format[[]*factors.OverHosts]{"csv", hostFactorsCSV}, format[[]*factors.OverHosts]{"json", hostFactorsJSON})
+	format[[]*factors.OverHosts]{"csv", asCSV(hostFactorsCSV)}, format[[]*factors.OverHosts]{"json", hostFactorsJSON})
 
 func hostFactorsJSON(w io.Writer, all []*factors.OverHosts, o Options) error {
 	return asJSON(w, struct {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -76,7 +75,7 @@ func asked(res *analyze.Result, tables []*analyze.Table) []string {
 }
 
 var overFormats = kindOf("the curves", overDocument,
-	format[overOf]{"csv", overCSV},
+	format[overOf]{"csv", asCSV(overCSV)},
 	format[overOf]{"json", overJSON},
 )
 
@@ -192,13 +191,13 @@ func (o overOf) points() []overPoint {
 	return out
 }
 
-func overCSV(w io.Writer, o overOf, _ Options) error {
+func overCSV(o overOf, _ Options) [][]string {
 	rows := [][]string{{"run", "workload", "fixed", "parameter", "level", "x", "x_unit", "environment", "metric", "unit", "n", "median", "lo", "hi", "missing"}}
 	for _, p := range o.points() {
 		rows = append(rows, []string{words.Clean(o.res.Run.ID), words.Clean(p.Workload), words.Clean(p.Fixed), words.Clean(p.Parameter), words.Clean(p.Level), plain(&p.X), p.XUnit,
 			words.Clean(p.Env), words.Clean(p.Metric), words.Clean(p.Unit), strconv.Itoa(p.N), plain(p.Median), plain(p.Lo), plain(p.Hi), words.Clean(p.Missing)})
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 func overJSON(w io.Writer, o overOf, opts Options) error {

@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +39,7 @@ type overheadOf struct {
 }
 
 var overheadFormats = kindOf("the overhead", overheadDocument,
-	format[overheadOf]{"csv", overheadCSV},
+	format[overheadOf]{"csv", asCSV(overheadCSV)},
 	jsonOf(func(o overheadOf) any { return o.Overhead }),
 )
 
@@ -158,7 +156,7 @@ func overheadLegend(res *analyze.Result, o *analyze.Overhead) []string {
 
 // overheadCSV has a row for each environment and workload, and one for each
 // environment and suite; overheads are fractions, in full precision.
-func overheadCSV(w io.Writer, o overheadOf, _ Options) error {
+func overheadCSV(o overheadOf, _ Options) [][]string {
 	rows := [][]string{{"run", "kind", "workload", "metric", "better", "environment", "baseline", "against",
 		"overhead", "overhead_lo", "overhead_hi", "blocks", "method", "verdict", "missing"}}
 	add := func(kind, work, metric, better string, cells []analyze.OverheadCell) {
@@ -174,5 +172,5 @@ func overheadCSV(w io.Writer, o overheadOf, _ Options) error {
 	for _, s := range o.Suites {
 		add("suite", s.Name, "", "", s.Cells)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ import (
 // stands in parentheses, in Markdown it is slanted.
 
 var papersFormats = kindOf("the published tables", papersDocument,
-	format[*analyze.Result]{"csv", papersCSV},
+	format[*analyze.Result]{"csv", asCSV(papersCSV)},
 	format[*analyze.Result]{"json", papersJSON},
 )
 
@@ -275,7 +274,7 @@ func shortCitation(key string) string {
 var errNoPapers = errors.New("this run's study has no published tables to compare with; the bundled studies named after papers do (plimsoll studies)")
 
 // papersCSV has a row for each published value, in its own unit.
-func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {
+func papersCSV(res *analyze.Result, _ Options) [][]string {
 	rows := [][]string{{"run", "source", "table", "row", "engine", "image", "unit", "better", "published", "published_ci95", "published_sd", "published_from",
 		"here", "here_lo", "here_hi", "n", "blocks", "environment", "workload", "metric", "note", "missing", "statistic", "here_statistic", "here_ci95", "here_sd"}}
 	for _, t := range res.Papers {
@@ -290,7 +289,7 @@ func papersCSV(w io.Writer, res *analyze.Result, _ Options) error {
 			rows = append(rows, append(r, strconv.Itoa(c.N), strconv.Itoa(c.Blocks), words.Clean(c.Env), words.Clean(c.Workload), words.Clean(c.Metric), words.Clean(c.Note), words.Clean(c.Missing), string(t.Statistic), same[0], same[1], same[2]))
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }
 
 func papersJSON(w io.Writer, res *analyze.Result, o Options) error {

@@ -2,8 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +15,7 @@ import (
 
 // Releases are what many builds of one program come to.
 var Releases = kindOf("releases", releasesDocument,
-	format[*releases.Releases]{"csv", releasesCSV},
+	format[*releases.Releases]{"csv", asCSV(releasesCSV)},
 	format[*releases.Releases]{"json", asJSON[*releases.Releases]},
 )
 
@@ -142,12 +140,9 @@ func releasesTable(r *releases.Releases, series []int) *document.Table {
 
 // releasesCSV has a row for each release of each series. step is empty, "better" or
 // "worse" at the first release of a new level, with its ratio to the old one.
-func releasesCSV(w io.Writer, r *releases.Releases, _ Options) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{"program", "release", "version", "sha256", "workload", "environment", "metric", "unit", "better", "value", "lo", "hi",
-		"step", "before", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}); err != nil {
-		return err
-	}
+func releasesCSV(r *releases.Releases, _ Options) [][]string {
+	rows := [][]string{{"program", "release", "version", "sha256", "workload", "environment", "metric", "unit", "better", "value", "lo", "hi",
+		"step", "before", "ratio", "ratio_lo", "ratio_hi", "p", "missing"}}
 	for i := range r.Series {
 		s := &r.Series[i]
 		for k, x := range r.Releases {
@@ -162,11 +157,8 @@ func releasesCSV(w io.Writer, r *releases.Releases, _ Options) error {
 			} else {
 				row = append(row, "", "", "", "", "", "")
 			}
-			if err := out.Write(append(row, words.Clean(p.Missing))); err != nil {
-				return err
-			}
+			rows = append(rows, append(row, words.Clean(p.Missing)))
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return rows
 }

@@ -15,6 +15,7 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/internal/common/csvfile"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/document"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Width int
 	// ASCII writes nothing beyond ASCII (text only).
 	ASCII bool
+	// CSV is how text is written (csv only).
+	CSV csvfile.Options
 	// Audit writes the equivalence audit instead of the result.
 	Audit bool
 	// Overhead writes the overhead against this baseline instead of the
@@ -63,7 +66,7 @@ const AnyBaseline = "any"
 const PlanOrder = "plan"
 
 var resultFormats = kindOf("a result", resultDocument,
-	format[*analyze.Result]{"csv", writeCSV},
+	format[*analyze.Result]{"csv", asCSV(writeCSV)},
 	format[*analyze.Result]{"json", asJSON[*analyze.Result]},
 	format[*analyze.Result]{"latex", in(document.LaTeX, resultDocument)},
 )

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/csvfile"
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"
@@ -327,6 +328,11 @@ func TestAuditCSVIsComplete(t *testing.T) {
 	for _, p := range back.Pairs {
 		for _, d := range p.Beyond {
 			want = append(want, []string{id, "difference", p.A, p.B, strings.Join(p.Factors, ";"), d.Key, d.A, d.B})
+		}
+	}
+	for _, row := range want {
+		for i := range row {
+			row[i] = csvfile.Quote(row[i])
 		}
 	}
 	if len(want) < 200 || !slices.EqualFunc(rows, want, slices.Equal[[]string]) {

@@ -10,7 +10,6 @@ package figures
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -114,7 +113,7 @@ func Names() []string {
 // Of gives the figures of a bundled study, or of a file.
 func Of(nameOrPath string) ([]Figure, error) {
 	if yamlfile.IsPath(nameOrPath) {
-		data, err := os.ReadFile(nameOrPath)
+		data, err := yamlfile.ReadGiven(nameOrPath)
 		if err != nil {
 			return nil, fmt.Errorf("reading figures: %w", err)
 		}

@@ -23,7 +23,7 @@ func Ledgers(pid int) ([]Step, error) {
 	var steps []step
 	for _, e := range entries {
 		if of, gone := abandoned(e.Name()); gone && of == pid {
-			data, err := dir.ReadFile(e.Name())
+			data, err := dir.ReadFile(e.Name(), 16<<20, "the steps of a test")
 			if err != nil {
 				return nil, err
 			}

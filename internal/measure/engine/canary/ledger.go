@@ -117,7 +117,7 @@ func abandoned(name string) (pid int, is bool) {
 
 func sweepOne(t testing.TB, dir *safepath.Dir, name string, pid int) error {
 	t.Helper()
-	data, err := dir.ReadFile(name)
+	data, err := dir.ReadFile(name, 16<<20, "the steps of a test")
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/confile"
 	"plimsoll/internal/record"
@@ -41,7 +42,7 @@ func Of(kit *engine.Kit, program string) (*Configuration, error) {
 	}
 	c.Variables = b.Variables
 	for _, f := range b.Files {
-		data, err := os.ReadFile(f.Path)
+		data, err := safepath.ReadRegular(f.Path, 1<<20, "a configuration")
 		if err != nil {
 			return nil, &engine.Error{Class: record.Unavailable, Text: "reading the " + f.Name + " of " + b.Name(), Err: err}
 		}
@@ -107,7 +108,7 @@ func (c *Configuration) Holds(pid int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for path, was := range c.wrote {
-		data, err := os.ReadFile(path)
+		data, err := safepath.ReadRegular(path, 1<<20, "a configuration")
 		if err != nil {
 			return &engine.Error{Class: record.WrongComponent, Text: "the configuration can't be read again", Err: err}
 		}

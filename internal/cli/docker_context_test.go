@@ -60,7 +60,7 @@ func TestDockerContext(t *testing.T) {
 		{"dockerd", "default", "", "unix:///run/mine.sock", "/run/mine.sock", ""},
 		{"dockerd", "default", "", "unix://", "/var/run/docker.sock", ""},
 		{"dockerd", "empty", "", "", "/var/run/docker.sock", ""},
-		{"dockerd", "large", "", "", "", "is larger than 1 MiB"},
+		{"dockerd", "large", "", "", "", "more than 1 MiB: expected a context of Docker"},
 		{"dockerd", "default", "", "tcp://10.0.0.8:2376", "", `leads to "tcp://10.0.0.8:2376", which is no socket of this machine`},
 		{"dockerd", "far", "", "", "", `--build dockerd:old=context:far: the Docker context far leads to "ssh://me@far", which is no socket of this machine: plimsoll run --portable`},
 		{"dockerd", "tls", "", "", "", "which is no socket of this machine"},

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"plimsoll/internal/common/golden"
 	"plimsoll/internal/common/csvfile"
+	"plimsoll/internal/common/golden"
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/record/recordtest"

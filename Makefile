@@ -221,7 +221,7 @@ ROOM = room=/dev/shm/plimsoll-$$(pwd | cksum | cut -d' ' -f1); \
 
 # What has tests, and of it what skips each of them with -short: that would be linked for nothing.
 TESTED = $(shell grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func (Test|Fuzz|Example)' internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u)
-IDLE := ./internal/measure/vmtest ./internal/measure/engine/bubblewrap ./internal/measure/engine/canary ./internal/measure/engine/lxc ./internal/understand/page/browsertest ./internal/understand/page/inbrowser ./internal/bench/sharp/measured
+IDLE := ./internal/measure/vmtest ./internal/measure/engine/bubblewrap ./internal/measure/engine/canary ./internal/understand/page/browsertest ./internal/understand/page/inbrowser ./internal/bench/sharp/measured
 
 # Both begin with what takes longest, so that what is linked in a moment fills the end.
 RACED = ./internal/measure/run ./internal/measure/probe $(RACE)

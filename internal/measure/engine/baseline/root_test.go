@@ -1,10 +1,13 @@
 package baseline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
@@ -24,8 +27,20 @@ func TestRootLeadsNowhere(t *testing.T) {
 	for _, d := range []string{"proc", "sys", "dev", "work"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(image, d), 0o755))
 	}
+	loop := filepath.Join(kit.Dir, "loop") // another environment's
+	require.NoError(t, errors.Join(os.Mkdir(loop, 0o755), unix.Mount("tmpfs", loop, "tmpfs", 0, "size=4k")))
 	roots, err := newRoots(kit, image)
+	if uerr := unix.Unmount(loop, 0); uerr != nil {
+		t.Errorf("unmounting %s: %v", loop, uerr)
+	}
 	require.NoError(t, err)
+	require.NoError(t, roots.thread.Do(func() error {
+		mounts, err := proc.Here.Mounts(proc.Thread)
+		if pinned := proc.Below(mounts, kit.Dir); len(pinned) > 0 {
+			t.Errorf("the namespace keeps %q", pinned)
+		}
+		return err
+	}))
 	defer func() {
 		for range 2 {
 			if err := roots.close(); err != nil {

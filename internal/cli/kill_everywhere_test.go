@@ -67,8 +67,9 @@ var afterKill = []string{"clean", "resume", "next run"}
 const latest = 9 * time.Second
 
 // protocols are what a killed run does: the workload, and environments that
-// can. Each round takes a few of these.
-var protocols = []struct{ name, workload, protocol, environments string }{
+// can, of which each round takes a few. A command has arguments instead, one of which
+// each round takes; OUT is the record, COPY a copy of crun.
+var protocols = []struct{ name, workload, protocol, environments, arguments string }{
 	{"life", "hello", "blocks: 40, warmup: 0, trial-limit: 20s", `
 {engine: oci, runtime: runc, client: steps, network: none}
 {engine: oci, runtime: crun, client: run, network: none}
@@ -92,7 +93,7 @@ var protocols = []struct{ name, workload, protocol, environments string }{
 {engine: apptainer, rootless: yes, storage: sandbox}
 {engine: bubblewrap}
 {engine: nspawn}
-`},
+`, ""},
 	{"density", "{name: density, parameters: {count: 8, rest: 1s}}", "blocks: 6, warmup: 0, trial-limit: 60s, limits: {cpus: none, memory: none}", `
 {engine: docker, client: api}
 {engine: podman, rootless: no}
@@ -103,7 +104,7 @@ var protocols = []struct{ name, workload, protocol, environments string }{
 {engine: lxd}
 {engine: incus}
 {engine: lxc}
-`},
+`, ""},
 	{"load", "{name: load, parameters: {rate: 5, seconds: 5}}", "blocks: 6, warmup: 0, trial-limit: 60s", `
 {engine: docker, client: api, network: none}
 {engine: podman, rootless: yes, network: none}
@@ -112,7 +113,7 @@ var protocols = []struct{ name, workload, protocol, environments string }{
 {engine: bubblewrap, network: none}
 {engine: charliecloud}
 {engine: apptainer, storage: sandbox}
-`},
+`, ""},
 	{"pull", "pull", "blocks: 20, warmup: 0, trial-limit: 60s", `
 {engine: docker, client: api}
 {engine: docker, client: cli}
@@ -123,7 +124,7 @@ var protocols = []struct{ name, workload, protocol, environments string }{
 {engine: lxd}
 {engine: apptainer}
 {engine: charliecloud}
-`},
+`, ""},
 	{"private", "hello", "blocks: 40, warmup: 0, trial-limit: 20s", `
 {engine: docker, storage: vfs}
 {engine: docker, storage: btrfs, network: none}
@@ -132,8 +133,24 @@ var protocols = []struct{ name, workload, protocol, environments string }{
 {engine: containerd, storage: btrfs}
 {engine: podman, storage: btrfs, rootless: no, network: none}
 {engine: podman, storage: fuse-overlayfs, rootless: yes, network: none}
-`},
-}
+`, ""},
+	{name: "commands", arguments: `
+ablate docker --mechanism network --blocks 8 --force -d OUT
+ablate podman network=none --blocks 8 --force -d OUT
+ablate containerd --mechanism network,seccomp --blocks 8 --force -d OUT
+explain docker --starts 40 --keep OUT
+explain podman --starts 40 --keep OUT
+explain cri --starts 40 --keep OUT
+explain oci runtime=crun --starts 200 --keep OUT
+ab crun crun COPY --blocks 60 --force -d OUT
+ab crun crun COPY --engine podman network=none --blocks 30 --force -d OUT
+features docker
+features podman
+features containerd
+run quick --tuned --engine oci,docker --blocks 40 --force -o OUT
+run quick --tuned --engine podman --blocks 40 --force -o OUT
+run quick --engine native,oci --blocks 400 --force -o OUT
+`}}
 
 // TestKilledEverywhere kills runs of all engines and protocols by SIGKILL: the
 // program, its launcher or the whole process group, at moments drawn from a
@@ -166,6 +183,7 @@ type campaign struct {
 	flock  *canary.Flock
 	before *host.Census
 	places map[string]bool
+	text   []string // the machine before the first round
 	counts map[string]int
 }
 
@@ -182,7 +200,24 @@ func newCampaign(t *testing.T) *campaign {
 		t.Fatal(err)
 	}
 	c.places = engineFiles(kit)
+	c.text = machineText(t)
 	return c
+}
+
+// copyOf returns a copy of a program, which is another build of it.
+func (c *campaign) copyOf(name string) string {
+	path := filepath.Join(c.dir, name+"-copy")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return name // the command then says that it is not installed
+	}
+	data, err := os.ReadFile(program)
+	require.NoError(c.t, err)
+	require.NoError(c.t, os.WriteFile(path, data, 0o755)) //nolint:gosec // a program
+	return path
 }
 
 // tally says how often what was done.
@@ -204,19 +239,28 @@ func (c *campaign) round(n int) {
 	if proto.name == protocols[0].name {
 		proto.environments = lives()
 	}
-	envs := strings.Split(strings.TrimSpace(proto.environments), "\n")
+	envs, most := strings.Split(strings.TrimSpace(proto.environments+proto.arguments), "\n"), 3
+	if proto.arguments != "" {
+		most = 1
+	}
 	chance.Shuffle(len(envs), func(i, k int) { envs[i], envs[k] = envs[k], envs[i] })
-	envs = envs[:min(len(envs), 1+chance.IntN(3))]
+	envs = envs[:min(len(envs), 1+chance.IntN(most))]
 	what, next := killed[chance.IntN(len(killed))], afterKill[chance.IntN(len(afterKill))]
 	at := time.Duration(chance.Int64N(int64(latest)))
 	label := fmt.Sprintf("round %d: %s in %s, %s killed after %v, then %s", n, proto.name, strings.Join(envs, " "), what, at.Round(time.Millisecond), next)
 
-	study := filepath.Join(c.dir, fmt.Sprintf("study-%d.yaml", n))
-	text := fmt.Sprintf("plimsoll: 1\nname: killed-%s\nprotocol: {%s}\nworkloads: [%s]\nbaselines: []\nenvironments:\n  - %s\n",
-		proto.name, proto.protocol, proto.workload, strings.Join(envs, "\n  - "))
-	require.NoError(t, os.WriteFile(study, []byte(text), 0o644))
 	c.out = filepath.Join(c.dir, fmt.Sprintf("result-%d", n))
-	cmd := c.command("run", "--wait", study, "-o", c.out, "--force", "--progress", "none")
+	var args []string
+	if proto.arguments != "" {
+		args = strings.Fields(strings.NewReplacer("OUT", c.out, "COPY", c.copyOf("crun")).Replace(envs[0]))
+	} else {
+		study := filepath.Join(c.dir, fmt.Sprintf("study-%d.yaml", n))
+		text := fmt.Sprintf("plimsoll: 1\nname: killed-%s\nprotocol: {%s}\nworkloads: [%s]\nbaselines: []\nenvironments:\n  - %s\n",
+			proto.name, proto.protocol, proto.workload, strings.Join(envs, "\n  - "))
+		require.NoError(t, os.WriteFile(study, []byte(text), 0o644))
+		args = []string{"run", study, "-o", c.out, "--force"}
+	}
+	cmd := c.command(append(args, "--wait", "--progress", "none")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	said := c.strike(cmd, what, at)
 	ids := c.runsUnderWay()
@@ -249,7 +293,16 @@ func (c *campaign) round(n int) {
 			t.Errorf("%s: trial %d was finished before the kill and is now %q, not %q", label, seq, now[seq], line)
 		}
 	}
+	// A daemon whose client was killed in the middle of a call takes back by itself what it
+	// had begun to make: containerd a pod's network namespace.
+	changed := changedText(c.text, machineText(t))
+	for patience := time.Now().Add(10 * time.Second); len(changed) > 0 && time.Now().Before(patience); changed = changedText(c.text, machineText(t)) {
+		time.Sleep(200 * time.Millisecond)
+	}
 	c.clean(label, ids, engines)
+	if len(changed) > 0 {
+		t.Errorf("%s: the machine is not as it was:\n%s", label, strings.Join(changed, "\n"))
+	}
 	if t.Failed() {
 		t.Logf("%s: the killed run had said:\n%s", label, said)
 	}

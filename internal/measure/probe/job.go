@@ -24,7 +24,8 @@ type Job struct {
 	// All streams together may keep 16 MiB.
 	OutputLimit int
 
-	held bool // set by Hold
+	held bool     // set by Hold
+	env  []string // set by the launcher: added to each command's
 }
 
 // Command is one process to start, or one signal to send; one with neither
@@ -190,4 +191,6 @@ type Options struct {
 	// all its commands are born there: limits from outside, whose cost is
 	// not in any trial.
 	Cgroups []string
+	// Env is added to the environment of every command, as "K=V".
+	Env []string
 }

@@ -96,6 +96,9 @@ func printCleaned(w World, c *run.Cleaned, failed error) {
 	for _, l := range c.LeftOn {
 		fmt.Fprintln(w.Stdout, "left on:", harmless.Text(l))
 	}
+	for _, l := range c.LeftAlone {
+		fmt.Fprintln(w.Stdout, "left alone:", harmless.Text(l))
+	}
 	for _, name := range c.Claims {
 		fmt.Fprintf(w.Stdout, "left %s alone: a run may be beginning there, on another host or in another container; plimsoll clean removes it when it is a day old\n", harmless.Text(name))
 	}

@@ -16,6 +16,9 @@ type Kit struct {
 	// Dir is a directory of this run's own, for bundles and the like; it is
 	// removed at the end.
 	Dir string
+	// Mark is the variable "K=V" that processes of the run inherit; empty while
+	// only detecting. See Mark.
+	Mark string
 	// ProbePath is the probe on the host's file system.
 	ProbePath string
 	// Images gives the workload images in every format.
@@ -41,6 +44,9 @@ type Kit struct {
 	// LeftOn, where given, is told what of the kernel stays as the run has set it, since
 	// somebody else may need it so.
 	LeftOn func(what string)
+	// LeftAlone, where given, is told which processes look like the run's and are
+	// not proved to be.
+	LeftAlone func(what string)
 	// builds are those that the environment runs: see Built.
 	builds []record.Build
 	// AllBuilds are those of all environments of the run, for an engine whose daemon
@@ -68,4 +74,13 @@ func (k *Kit) TakesLonger(what string, by time.Duration) {
 	if k.Longer != nil {
 		k.Longer(what, by)
 	}
+}
+
+// MarkEnv returns what is added to the environment of the programs that an
+// adapter starts and that may outlive the run: see Mark.
+func (k *Kit) MarkEnv() []string {
+	if k.Mark == "" {
+		return nil
+	}
+	return []string{k.Mark}
 }

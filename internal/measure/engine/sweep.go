@@ -63,6 +63,13 @@ type Bearer interface {
 	Bearing(ctx context.Context, kit *Kit, runID string) ([]Thing, error)
 }
 
+// Placer is an Engine for whose things the kernel holds control groups or mounts.
+type Placer interface {
+	// Places returns their exact paths for a thing of the ledger's: all that the
+	// engine gives it there, whether they exist or not.
+	Places(t Thing) []string
+}
+
 // Kept is a thing that a sweep could not take away.
 type Kept struct {
 	Thing

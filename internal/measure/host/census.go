@@ -33,9 +33,10 @@ const maxCgroups = 50000
 // Census is what there was on the machine at one moment: only what a
 // container engine makes and may forget.
 type Census struct {
-	machine Machine
-	items   map[Kind]map[string]string // detail by name
-	points  map[string]string          // of the mounts, by name: it can't be told from the name, which holds what anybody chose
+	machine     Machine
+	items       map[Kind]map[string]string // detail by name
+	points      map[string]string          // of the mounts, by name: it can't be told from the name, which holds what anybody chose
+	hierarchies []proc.Hierarchy
 	// Problems say what could not be looked at.
 	Problems []string
 }
@@ -69,7 +70,8 @@ func (m Machine) Census(ctx context.Context) (*Census, error) {
 		c.points[name] = mnt.Mountpoint
 	}
 	seen := map[string]bool{}
-	for _, h := range proc.Hierarchies(mounts) {
+	c.hierarchies = proc.Hierarchies(mounts)
+	for _, h := range c.hierarchies {
 		if !seen[h.Mount] {
 			seen[h.Mount] = true
 			c.problem(c.cgroups(ctx, h.Mount))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/common/harmless"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Item is something that is there now and was not before.
@@ -23,21 +24,24 @@ type Item struct {
 	PID    int    // of a process
 	// Ours says that it carries the run's name: see Residue.Ours.
 	Ours bool
-	// Certain says that it is the run's and is told as left behind. It is
-	// Ours and, if a process, not one that only mentions the run in its command
-	// line (somebody's editor or pager may): its control group, program or root
-	// is the run's, or it is one of the helpers that engines put beside a
-	// container.
+	// Certain says that it is reported as left behind. It is Proved, or Ours and
+	// not a process that only mentions the run in its command line (a user's
+	// editor or pager may): its control group is named like the run's, or it is a
+	// Helper.
 	Certain bool
-	// Proved says that it may be taken away: it lies in the run's own folder,
-	// or is exactly what the run's ledger names, or belongs to that. A name
-	// that only looks like the run's is no proof.
+	// Proved says that it may be removed, by a proof of the table Removals. A
+	// name or an argument is not a proof.
 	Proved bool
+	// Helper says that it is a process whose program is called as one that engines
+	// put next to a container.
+	Helper bool
 	// Start is a process's, which with PID tells it from a later one.
 	Start string
 
 	comm, cgroup, exe, root string // of a process
-	args                    []string
+	parent                  int
+	groups                  []string // its control groups, with their mount points
+	machine                 Machine
 }
 
 // String is for people: whoever starts a process chooses its name and its
@@ -67,7 +71,7 @@ func (c *Census) Since(before *Census) Residue {
 			if kind == KindMount {
 				it.Point = c.points[name]
 			}
-			if kind == KindProcess && !c.machine.describe(&it) {
+			if kind == KindProcess && !c.machine.describe(&it, c.hierarchies) {
 				continue
 			}
 			r = append(r, it)
@@ -80,7 +84,7 @@ func (c *Census) Since(before *Census) Residue {
 }
 
 // describe fills in what a new process is; false when it is gone.
-func (m Machine) describe(it *Item) bool {
+func (m Machine) describe(it *Item, hierarchies []proc.Hierarchy) bool {
 	pid, start, _ := strings.Cut(it.Name, "@")
 	dir := "/proc/" + pid
 	n, _ := strconv.Atoi(pid)
@@ -91,8 +95,9 @@ func (m Machine) describe(it *Item) bool {
 	it.PID, it.Name, it.comm, it.Start = st.PID, fmt.Sprintf("%d (%s)", st.PID, st.Comm), st.Comm, start
 	it.exe, _ = os.Readlink(m.path(dir + "/exe"))
 	it.root, _ = os.Readlink(m.path(dir + "/root"))
-	it.args, _ = m.proc().Argv(n)
-	it.Detail = strings.Join(it.args, " ")
+	it.parent, it.machine = st.PPID, m
+	args, _ := m.proc().Argv(n)
+	it.Detail = strings.Join(args, " ")
 	if st.State == 'Z' {
 		it.Detail = fmt.Sprintf("ended, not yet reaped by its parent %d", st.PPID)
 	}
@@ -100,6 +105,7 @@ func (m Machine) describe(it *Item) bool {
 		it.Detail = strings.ToValidUTF8(it.Detail[:2000], "") + "…"
 	}
 	groups, _ := m.proc().Groups(pid)
+	it.groups = placesOf(groups, hierarchies)
 	var paths []string
 	for _, g := range groups {
 		if g.Path != "/" && !slices.Contains(paths, g.Path) {
@@ -119,11 +125,14 @@ type Marks struct {
 	RunID string
 	// Dir is the run's own directory.
 	Dir string
-	// Names are the names of containers that the run's ledger lists, and the
-	// ids that engines gave to them.
+	// Mark is the variable that processes of the run inherit: see engine.Mark.
+	Mark string
+	// Names are the names of containers that the run's ledger lists. They find
+	// what is to be reported, and prove nothing.
 	Names []string
 	// Paths are the mounts, control groups, network namespaces and links that
-	// the ledger lists.
+	// the ledger lists, and those that engines keep for what it lists, each at
+	// its exact place.
 	Paths []string
 	// Helpers are the beginnings of the names of the processes that engines put
 	// beside a container, as the kernel cuts them (15 bytes).
@@ -155,10 +164,14 @@ func (r Residue) Ours(m Marks) Residue {
 		it := &r[i]
 		text := it.Name + " " + it.Detail
 		it.Ours = named(text) || inDir(text) || inDir(it.exe) || inDir(it.root)
-		it.Certain = it.Ours && (it.Kind != KindProcess ||
-			named(it.cgroup) || inDir(it.exe) || inDir(it.root) || hasPrefixAny(it.comm, m.Helpers...))
+		it.Helper = it.Kind == KindProcess && hasPrefixAny(it.comm, m.Helpers...)
 		it.Proved = it.proved(m, dir)
-		if it.Ours {
+	}
+	r.inherit()
+	for i := range r {
+		it := &r[i]
+		it.Certain = it.Proved || it.Ours && (it.Kind != KindProcess || it.Helper || named(it.cgroup))
+		if it.Ours || it.Proved {
 			ours = append(ours, *it)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -102,7 +103,7 @@ func appendJob(b []byte, job *Job, seq uint64) ([]byte, error) {
 	} else {
 		b = le.AppendUint32(b, 0)
 	}
-	return appendCommands(b, start, job.Commands)
+	return appendCommands(b, start, job)
 }
 
 // appendEnd appends the frame with the last commands of a held job, which has
@@ -119,17 +120,18 @@ func appendEnd(b []byte, job *Job, had int, seq uint64) ([]byte, error) {
 	start := len(b)
 	b = appendHeader(b, frameEnd, seq)
 	b = le.AppendUint64(b, uint64(limit))
-	return appendCommands(b, start, job.Commands)
+	return appendCommands(b, start, job)
 }
 
 // appendCommands finishes a frame that begins at start by its commands.
-func appendCommands(b []byte, start int, cmds []Command) ([]byte, error) {
+func appendCommands(b []byte, start int, job *Job) ([]byte, error) {
+	cmds := job.Commands
 	b = le.AppendUint32(b, uint32(len(cmds)))
 	for i := range cmds {
 		if err := check(&cmds[i]); err != nil {
 			return b, fmt.Errorf("command %d: %w", i+1, err)
 		}
-		b = appendCommand(b, &cmds[i])
+		b = appendCommand(b, &cmds[i], job.env)
 	}
 	if len(b)-start-headerSize > maxFrame {
 		return b, fmt.Errorf("the job's arguments and environments take %d bytes, at most %d can be sent", len(b)-start, maxFrame)
@@ -200,7 +202,7 @@ func checkFloor(f *Floor) error {
 	return nil
 }
 
-func appendCommand(b []byte, c *Command) []byte {
+func appendCommand(b []byte, c *Command, env []string) []byte {
 	floor := Floor{}
 	flags := uint32(0)
 	set := func(on bool, flag uint32) {
@@ -238,7 +240,7 @@ func appendCommand(b []byte, c *Command) []byte {
 		b = le.AppendUint64(b, r.Hard)
 	}
 	b = appendStrings(b, c.Argv)
-	b = appendStrings(b, c.Env)
+	b = appendStrings(b, slices.Concat(c.Env, env))
 	b = appendStrings(b, c.Cgroups)
 	for _, s := range [...]string{c.Dir, c.Chroot, c.PidFile, floor.Lower, floor.Upper, floor.Work, floor.Merged} {
 		b = appendString(b, s)

@@ -31,7 +31,7 @@ func (l *Launcher) Hold(job Job) (*Holding, error) {
 	if l.dead != nil {
 		return nil, fmt.Errorf("holding a job: %w", l.dead)
 	}
-	job.held, job.Limit = true, maxDuration
+	job.held, job.Limit, job.env = true, maxDuration, l.env
 	l.seq++
 	frame, err := appendJob(nil, &job, l.seq)
 	if err != nil {
@@ -136,6 +136,7 @@ func (h *Holding) State(ctx context.Context) (*JobResult, error) {
 func (h *Holding) End(ctx context.Context, limit time.Duration, cmds []Command) (*JobResult, error) {
 	job := h.job
 	job.Limit, job.Commands = limit, cmds
+	job.env = h.l.env
 	b, err := appendEnd(nil, &job, len(h.job.Commands), h.seq)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ending a held job: %w", err), h.abort())

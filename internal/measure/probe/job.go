@@ -24,7 +24,8 @@ type Job struct {
 	// All streams together may keep 16 MiB.
 	OutputLimit int
 
-	held bool // set by Hold
+	held bool     // set by Hold
+	env  []string // set by the launcher: added to each command's
 }
 
 // Command is one process to start, or one signal to send; one with neither
@@ -193,4 +194,6 @@ type Options struct {
 	// On calls f on a thread that lives as long as the launcher, whose namespaces
 	// the launcher inherits; nil takes a thread of its own.
 	On func(f func() error) error
+	// Env is added to the environment of every command, as "K=V".
+	Env []string
 }

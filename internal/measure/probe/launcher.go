@@ -20,6 +20,7 @@ import (
 // is safe for use by one goroutine at a time.
 type Launcher struct {
 	cmd      *exec.Cmd
+	env      []string // added to every command's
 	requests *os.File // write end
 	answers  *os.File // read end
 	done     chan struct{}
@@ -83,7 +84,7 @@ func start(ctx context.Context, path string, opts Options) (*Launcher, error) {
 	for _, procs := range opts.Cgroups {
 		args = append(args, "--cgroup", procs)
 	}
-	l := &Launcher{cmd: exec.Command(path, args...), requests: requestsOut, answers: answersIn, done: make(chan struct{})}
+	l := &Launcher{cmd: exec.Command(path, args...), env: opts.Env, requests: requestsOut, answers: answersIn, done: make(chan struct{})}
 	l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = requestsIn, answersOut, null // which commands get, too
 	l.cmd.Env = []string{}
 	// A session of its own: no terminal, and a Ctrl-C is for Plimsoll, not for
@@ -157,6 +158,7 @@ func (l *Launcher) Run(ctx context.Context, job Job) (*JobResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	job.env = l.env
 	l.seq++
 	frame, err := appendJob(l.frame[:0], &job, l.seq)
 	if err != nil {

@@ -76,6 +76,10 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	mark, err := engine.Mark(dir, id)
+	if err != nil {
+		return nil, nil, errors.Join(err, ledger.Close())
+	}
 	options := imagestore.Options{RunID: id, LookPath: o.LookPath, Mirror: o.Mirror, From: o.From}
 	store := imagestore.NewStore(o.State.Images(), probe.Binary(), options)
 	elsewhere, err := stores(o, options)
@@ -83,7 +87,7 @@ func NewKit(id, dir string, o Options) (*engine.Kit, *Ledger, error) {
 		return nil, nil, err
 	}
 	return &engine.Kit{
-		RunID: id, Dir: dir, ProbePath: path, Images: store, Elsewhere: elsewhere,
+		RunID: id, Dir: dir, Mark: mark, ProbePath: path, Images: store, Elsewhere: elsewhere,
 		LookPath: o.LookPath, Getenv: o.Getenv,
 		User: o.User, NoUser: o.NoUser, Root: o.Root, Ledger: ledger, Spans: o.Spans,
 		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {

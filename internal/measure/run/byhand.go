@@ -24,8 +24,8 @@ import (
 )
 
 // removeByHand removes what of a run can be removed without an engine: private
-// daemons, and of processes, mounts, cgroups and links those that lie in the
-// run's folder or that its ledger names. Entries of the ledger that no engine
+// daemons, and of processes, mounts, cgroups and links those that are proved to be
+// the run's. A process that only looks like one is reported to kit.LeftAlone. Entries of the ledger that no engine
 // holds are struck out when they are gone. marks are what the ledger named
 // before any engine was asked. now is how the machine was found.
 func removeByHand(ctx context.Context, m host.Machine, kit *engine.Kit, marks host.Marks) (removed []string, kept []engine.Kept, now *host.Census, err error) {
@@ -46,6 +46,8 @@ func removeByHand(ctx context.Context, m host.Machine, kit *engine.Kit, marks ho
 	for _, it := range items {
 		if it.Kind == host.KindProcess && it.Proved && it.PID != os.Getpid() {
 			do(it, kill(it.PID, it.Start))
+		} else if it.Helper && !it.Proved && kit.LeftAlone != nil {
+			kit.LeftAlone(fmt.Sprintf("%s: nothing but its name and its arguments says that it is the run's; look at it, and to end it: kill %d", it, it.PID))
 		}
 	}
 	for _, it := range deepestFirst(items, host.KindMount) {

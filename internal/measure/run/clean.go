@@ -25,6 +25,8 @@ type Cleaned struct {
 	Claims []string `json:"claims,omitempty"`
 	// LeftOn is what of the kernel stays as a run has set it, since others may need it.
 	LeftOn []string `json:"left_on,omitempty"`
+	// LeftAlone are processes that look like a run's and are not proved to be.
+	LeftAlone []string `json:"left_alone,omitempty"`
 }
 
 // KeptOver is a thing of a run's that a clean-up could not take away.
@@ -118,6 +120,9 @@ func (r *runner) sweepAbandoned(ctx context.Context) {
 		for _, l := range c.LeftOn {
 			r.progress.Remark(leftOn(l))
 		}
+		for _, l := range c.LeftAlone {
+			r.progress.Remark("left alone: " + l)
+		}
 		for _, k := range c.Kept {
 			r.progress.Remark("of run " + k.Run + ", which was cut off: " + engine.KeptErrors([]engine.Kept{k.Kept}).Error())
 		}
@@ -137,6 +142,7 @@ func (c *Cleaned) run(ctx context.Context, o Options, id string) error {
 	}
 	defer ledger.Close()
 	kit.LeftOn = func(what string) { c.LeftOn = append(c.LeftOn, what) }
+	kit.LeftAlone = func(what string) { c.LeftAlone = append(c.LeftAlone, what) }
 	removed, kept, err := Sweep(ctx, kit, o.Engines)
 	c.Removed = append(c.Removed, removed...)
 	for _, k := range kept {

@@ -99,8 +99,13 @@ func Helpers(engines []engine.Engine) []string {
 // marksOf are what a run is known by: its folder, what its ledger names, and how
 // the processes are called that engines put beside containers.
 func marksOf(kit *engine.Kit, engines []engine.Engine) host.Marks {
-	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir, Helpers: Helpers(engines)}
+	m := host.Marks{RunID: kit.RunID, Dir: kit.Dir, Mark: kit.Mark, Helpers: Helpers(engines)}
 	for _, t := range kit.Ledger.Left() {
+		for _, e := range engines {
+			if p, ok := e.(engine.Placer); ok && e.Info().Name == t.Engine {
+				m.Paths = append(m.Paths, p.Places(t)...)
+			}
+		}
 		switch t.Kind {
 		case engine.KindContainer:
 			m.Names = append(m.Names, t.Name)

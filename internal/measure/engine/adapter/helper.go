@@ -36,7 +36,7 @@ func (h Helper) Find() []int {
 
 func (h Helper) fits(pid int, line []byte) bool {
 	has := func(args string) bool { return bytes.Contains(line, []byte("\x00"+args+"\x00")) }
-	if !has(strings.Join(h.Args, "\x00")) || h.Also != "" && !has(h.Also) {
+	if len(h.Args) > 0 && !has(strings.Join(h.Args, "\x00")) || h.Also != "" && !has(h.Also) {
 		return false
 	}
 	dir := "/proc/" + strconv.Itoa(pid)
@@ -52,12 +52,13 @@ func (h Helper) fits(pid int, line []byte) bool {
 	return RunsAs(pid, h.UID)
 }
 
-// Kill ends those that fit.
-func (h Helper) Kill() {
+// Kill ends those that fit and are proved to be the run's: what fits may be
+// anybody's.
+func (h Helper) Kill(proved func(pid int) bool) {
 	for _, pid := range h.Find() {
 		SignalProcess(pid, unix.SIGKILL, func() bool {
 			line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-			return err == nil && h.fits(pid, line)
+			return err == nil && h.fits(pid, line) && proved(pid)
 		})
 	}
 }

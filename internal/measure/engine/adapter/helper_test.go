@@ -48,7 +48,11 @@ func TestHelper(t *testing.T) {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
-	h.Kill()
+	h.Kill(func(int) bool { return false })
+	if len(h.Find()) != 1 {
+		t.Error("what only fits was killed")
+	}
+	h.Kill(func(pid int) bool { return pid == real })
 	if err := cmds[0].Wait(); err == nil {
 		t.Error("it was not killed")
 	}

@@ -37,7 +37,7 @@ type Base struct {
 func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool) (*Base, error) {
 	b := &Base{Kit: kit, Spec: spec}
 	b.pool.start = func(ctx context.Context) (*probe.Launcher, error) {
-		l, err := kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs()})
+		l, err := kit.Launcher(ctx, probe.Options{Cgroups: b.Group.Procs(), Env: kit.MarkEnv()})
 		if err != nil {
 			return nil, fmt.Errorf("starting a launcher for %s: %w", spec.ID, err)
 		}

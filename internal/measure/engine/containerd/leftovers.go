@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/record"
 )
 
@@ -112,4 +114,12 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 		}
 	}
 	return found, nil
+}
+
+// Places is documented in engine.Placer.
+func (*Engine) Places(t engine.Thing) []string {
+	if t.Kind != engine.KindNamespace {
+		return nil
+	}
+	return ctrd.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
 }

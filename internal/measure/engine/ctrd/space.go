@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/containerd/containerd/v2/client"
@@ -21,6 +23,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/wrap"
 )
 
 // Space is a namespace of containerd's.
@@ -107,7 +110,7 @@ func (s *Space) empty(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	EndShims(s.Name)
+	s.endShims()
 	held, err := s.Client.LeasesService().List(ctx)
 	errs = append(errs, err)
 	for _, l := range held {
@@ -186,23 +189,47 @@ func unlessGone(err error) error {
 	return err
 }
 
-// EndShims ends the shims of a namespace of ours whose containers are gone:
-// containerd leaves one behind where a client was killed while a task was made.
-func EndShims(namespace string) {
-	adapter.Helper{Program: "containerd-shim", Prefix: true, Args: []string{"-namespace", namespace}}.Kill()
+// endShims ends the shims of the namespace whose containers are gone: containerd
+// leaves one behind where a client was killed while a task was made. A shim works in
+// its container's bundle, which lies in the namespace's directory.
+func (s *Space) endShims() {
+	dirs := bundles(s.Socket, s.Name)
+	adapter.Helper{Program: "containerd-shim", Prefix: true}.Kill(func(pid int) bool {
+		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		return err == nil && slices.Contains(dirs, filepath.Dir(strings.TrimSuffix(cwd, " (deleted)")))
+	})
+}
+
+// tasks is the directory below a containerd's state in which namespaces have their
+// containers' bundles.
+const tasks = "io.containerd.runtime.v2.task"
+
+// bundles returns the directories in which a containerd, by its socket, may keep the
+// bundles of a namespace.
+func bundles(socket, namespace string) []string {
+	run := filepath.Dir(socket)
+	return []string{filepath.Join(run, tasks, namespace), filepath.Join(run, "state", tasks, namespace)}
+}
+
+// Places returns what engine.Placer does for a namespace of a containerd's: bundles,
+// below which root file systems are mounted, and control groups.
+func Places(socket, namespace string) []string {
+	groups, _ := wrap.Places(namespace) // without hierarchies there are none
+	return append(groups, bundles(socket, namespace)...)
 }
 
 // forget removes the empty directories by which containerd and its runtimes
 // remember a namespace. What is not empty stays.
 func (s *Space) forget(ctx context.Context) {
-	const tasks = "io.containerd.runtime.v2.task"
-	run := filepath.Dir(s.Socket)
-	dirs := append([]string{filepath.Join(run, tasks), filepath.Join(run, "state", tasks)}, s.Dirs...)
+	dirs := bundles(s.Socket, s.Name)
+	for _, dir := range s.Dirs {
+		dirs = append(dirs, filepath.Join(dir, s.Name))
+	}
 	if root := Root(ctx, s.Client); root != "" {
-		dirs = append(dirs, filepath.Join(root, tasks))
+		dirs = append(dirs, filepath.Join(root, tasks, s.Name))
 	}
 	for _, dir := range dirs {
-		_ = os.Remove(filepath.Join(dir, s.Name))
+		_ = os.Remove(dir)
 	}
 }
 

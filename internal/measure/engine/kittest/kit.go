@@ -36,6 +36,9 @@ func Bare(t testing.TB) *engine.Kit {
 	}
 	path, err := probe.Extract(dir)
 	require.NoError(t, err)
+	id := RunID()
+	mark, err := engine.Mark(dir, id)
+	require.NoError(t, err)
 	ledger := &Ledger{}
 	t.Cleanup(func() {
 		for _, open := range ledger.Left() {
@@ -43,7 +46,7 @@ func Bare(t testing.TB) *engine.Kit {
 		}
 	})
 	kit := &engine.Kit{
-		RunID: RunID(), Dir: dir, ProbePath: path,
+		RunID: id, Dir: dir, Mark: mark, ProbePath: path,
 		LookPath: exec.LookPath, Getenv: os.Getenv,
 		Root: os.Geteuid() == 0, Ledger: ledger,
 		Launcher: func(ctx context.Context, opts probe.Options) (*probe.Launcher, error) {

@@ -183,3 +183,16 @@ func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engi
 	}
 	return found, err
 }
+
+// Places is documented in engine.Placer. No cgroup of these names existed before
+// the container was entered.
+func (*Engine) Places(t engine.Thing) []string {
+	var paths []string
+	for _, kind := range kinds {
+		if t.Kind == engine.KindContainer {
+			there, _ := wrap.Places(kind + t.Name) // without hierarchies there are none
+			paths = append(paths, there...)
+		}
+	}
+	return paths
+}

@@ -3,6 +3,7 @@ package nerdctl
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
@@ -114,4 +115,12 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 		return err
 	})
 	return found, err
+}
+
+// Places is documented in engine.Placer.
+func (*Engine) Places(t engine.Thing) []string {
+	if t.Kind != engine.KindNamespace {
+		return nil
+	}
+	return ctrd.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
 }

@@ -24,6 +24,7 @@ const commandLimit = 60 * time.Second
 type program struct {
 	path   string
 	runID  string   // whose containers it removes; "" is nobody's
+	mark   string   // the variable that its processes inherit; "" proves nothing
 	global []string // options before the verb
 	env    []string
 	as     *engine.User // nil: as ourselves
@@ -81,6 +82,8 @@ func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
 			p.as = user
 		}
 	}
+	p.mark = kit.Mark
+	p.env = append(p.env, kit.MarkEnv()...)
 	p.env = append(p.env, "PATH="+kit.Getenv("PATH"), "HOME="+home)
 	if err := p.configure(kit); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ type settings struct {
 	runID   string
 	network string   // empty: not named
 	seccomp string   // "off", or empty
+	group   string   // the parent of its control groups; empty: podman's own
 	ulimits []string // options
 	limits  engine.Limits
 	omits   engine.Omitted
@@ -49,6 +50,9 @@ func (s settings) args(verb string, task engine.Task, more ...string) []string {
 		args = append(args, "--network="+network)
 	}
 	args = append(args, mountArgs(task)...)
+	if s.group != "" {
+		args = append(args, "--cgroup-parent="+s.group)
+	}
 	if s.seccomp == "off" {
 		args = append(args, "--security-opt=seccomp=unconfined")
 	}

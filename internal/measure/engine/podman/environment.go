@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
@@ -25,6 +26,7 @@ type environment struct {
 	byAPI    bool
 	rest     *rest    // for the level api
 	service  *service // where it is ours
+	made     sync.Map // ids that the service has given to containers, by name
 	flags    []string // of the runtime
 
 	// unreached says why no container of this environment can be reached, though
@@ -129,6 +131,12 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	}
 	if err := env.configure(ctx, kit, spec, info, tag); err != nil {
 		return err
+	}
+	if p.user == nil && info.Host.CgroupManager == "cgroupfs" && !spec.Omits(engine.OwnCgroup) {
+		if env.settings.group, err = e.holdGroup(kit); err != nil {
+			return err
+		}
+		env.release = append(env.release, func(ctx context.Context) error { return e.dropGroup(ctx, kit) })
 	}
 	env.AddFacts(map[string]string{"daemon": daemon, "init": "none", "log": driverFor(spec.Extra()),
 		engine.HeldFact: engine.HeldByEngine})
@@ -276,8 +284,10 @@ func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, er
 	if err != nil || id != "" {
 		return err == nil, err
 	}
-	env.p.endExecutions(task.Name)
-	if !env.p.monitorGone(ctx, task.Name) {
+	made, _ := env.made.LoadAndDelete(task.Name)
+	id, _ = made.(string)
+	env.p.endExecutions(task.Name, id)
+	if !env.p.monitorGone(ctx, task.Name, id) {
 		return false, &engine.Error{Class: record.UncleanEnd,
 			Text: fmt.Sprintf("the monitor (conmon) of the container %s had not ended %v after its removal", task.Name, monitorLimit)}
 	}

@@ -51,6 +51,7 @@ var mechanisms = append([]engine.Mechanism{
 type Engine struct {
 	mu     sync.Mutex
 	images adapter.Pool[any]              // by store and tag
+	groups map[string]int                 // environments by the parent of their control groups
 	pauses map[string]*pause              // by runtime directory
 	fs     map[string]*private.FileSystem // of stores of ours, by their directory
 	stores map[string]int                 // environments that use a store of ours, by its root
@@ -58,7 +59,7 @@ type Engine struct {
 
 // New gives the engine.
 func New() *Engine {
-	return &Engine{pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
+	return &Engine{groups: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
 }
 
 // Info is documented in engine.Engine.

@@ -8,11 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/thread"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
@@ -30,8 +33,8 @@ func (p *program) removeContainer(ctx context.Context, name string) error {
 			}
 		}
 	}
-	p.endExecutions(name)
-	if !p.monitorGone(ctx, name) {
+	p.endExecutions(name, id)
+	if !p.monitorGone(ctx, name, id) {
 		return fmt.Errorf("the monitor (conmon) of the container %s has not ended", name)
 	}
 	return p.dropStates(name)
@@ -40,11 +43,12 @@ func (p *program) removeContainer(ctx context.Context, name string) error {
 // monitorLimit is how long a container's monitor may outlive it.
 const monitorLimit = 10 * time.Second
 
-// monitorGone waits until no conmon with this container's name is left.
-func (p *program) monitorGone(ctx context.Context, name string) bool {
+// monitorGone waits until no conmon of this container is left that is proved to be
+// its own. id is the container's, or empty where it is not known.
+func (p *program) monitorGone(ctx context.Context, name, id string) bool {
 	ctx, cancel := context.WithTimeout(ctx, monitorLimit)
 	defer cancel()
-	for len(p.monitor(name).Find()) > 0 {
+	for slices.ContainsFunc(p.monitor(name).Find(), p.monitors(id)) {
 		if !engine.Pause(ctx, 5*time.Millisecond) {
 			return false
 		}
@@ -62,10 +66,28 @@ func (p *program) monitor(name string) adapter.Helper {
 // endExecutions ends the monitors of programs that were executed by the service
 // in a container that is gone: they stay for five minutes, so that somebody may
 // ask for the status, which nobody can any more.
-func (p *program) endExecutions(name string) {
+func (p *program) endExecutions(name, id string) {
 	h := p.monitor(name)
 	h.Also = "--exec-attach"
-	_ = p.asUser(func() error { h.Kill(); return nil })
+	// The proof is root's to read, the signal is sent with the user's rights.
+	proved := slices.DeleteFunc(h.Find(), func(pid int) bool { return !p.monitors(id)(pid) })
+	_ = p.asUser(func() error { h.Kill(func(pid int) bool { return slices.Contains(proved, pid) }); return nil })
+}
+
+// monitors returns what proves a process to be a monitor of the run's: it has
+// inherited the run's secret, or, where the user's own service has started it, is in
+// the run's control group, or in the scope that systemd has made for the container
+// of this id.
+func (p *program) monitors(id string) func(pid int) bool {
+	return func(pid int) bool {
+		if proc.Here.Inherited(pid, p.mark) {
+			return true
+		}
+		groups, _ := proc.Here.Groups(proc.PID(pid)) // it has ended
+		return slices.ContainsFunc(groups, func(g proc.Group) bool {
+			return p.runID != "" && proc.Under(g.Path, "/"+groupOf(p.runID)) || id != "" && filepath.Base(g.Path) == "libpod-conmon-"+id+".scope"
+		})
+	}
 }
 
 // uid is whose processes this podman's are.

@@ -51,11 +51,15 @@ func (l *restLife) Up(ctx, stay context.Context) error {
 	ev, r := l.Res.Events, l.env.rest
 	l.Phase("creating the container")
 	ev[record.Request] = stamp.Now()
-	err := r.call(ctx, http.MethodPost, "/containers/create", nil, l.body, nil)
+	var made struct {
+		ID string `json:"Id"`
+	}
+	err := r.call(ctx, http.MethodPost, "/containers/create", nil, l.body, &made)
 	at := stamp.Now()
 	if err != nil {
 		return err
 	}
+	l.env.made.Store(l.Task.Name, made.ID)
 	ev[record.Created] = at
 
 	l.Phase("attaching to the container")

@@ -21,6 +21,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -220,8 +221,8 @@ func (p *program) services(t engine.Thing) []engine.Leftover {
 	socket := []byte("\x00unix://" + t.Name + "/")
 	var ends []func() error
 	for pid, line := range adapter.CommandLines() {
-		// Anybody can give a process of theirs this command line.
-		if bytes.Contains(line, []byte("\x00system\x00service\x00")) && bytes.Contains(line, socket) && adapter.RunsAs(pid, p.uid()) {
+		// Anybody can give a process of theirs this command line: the secret is the proof.
+		if bytes.Contains(line, []byte("\x00system\x00service\x00")) && bytes.Contains(line, socket) && adapter.RunsAs(pid, p.uid()) && proc.Here.Inherited(pid, p.mark) {
 			ends = append(ends, func() error { return p.endService(pid, line) })
 		}
 	}

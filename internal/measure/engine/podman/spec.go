@@ -31,6 +31,7 @@ type spec struct {
 	IPC       *namespace `json:"ipcns,omitempty"`
 	Cgroup    *namespace `json:"cgroupns,omitempty"`
 	Cgroups   string     `json:"cgroups_mode,omitempty"`
+	Parent    string     `json:"cgroup_parent,omitempty"`
 	CapAdd    []string   `json:"cap_add,omitempty"`
 	Unmask    []string   `json:"unmask,omitempty"`
 	Rlimits   []rlimit   `json:"r_limits,omitempty"`
@@ -90,6 +91,7 @@ func (s settings) spec(task engine.Task) ([]byte, error) {
 		mode, value, _ := strings.Cut(network, ":")
 		c.Network = &namespace{Mode: mode, Value: value}
 	}
+	c.Parent = s.group
 	c.mount(task)
 	if s.seccomp == "off" {
 		c.Seccomp = "unconfined"

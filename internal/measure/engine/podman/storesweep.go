@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // storeOf gives podman on the store of ours that a directory of the ledger's
@@ -129,7 +130,7 @@ func (p *program) endCommands(ctx context.Context) bool {
 	for were := false; ; were = true {
 		working := map[int][]byte{}
 		for pid, line := range adapter.CommandLines() {
-			if bytes.Contains(line, arg) && adapter.RunsAs(pid, p.uid()) {
+			if bytes.Contains(line, arg) && adapter.RunsAs(pid, p.uid()) && proc.Here.Inherited(pid, p.mark) {
 				working[pid] = line
 			}
 		}

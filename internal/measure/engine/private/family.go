@@ -1,7 +1,6 @@
 package private
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,8 +80,7 @@ func (n *note) family() []process {
 
 // marked says whether a process has inherited the secret.
 func (n *note) marked(pid int) bool {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+markKey+"="+n.mark()+"\x00"))
+	return proc.Here.Inherited(pid, markKey+"="+n.mark())
 }
 
 // grouped says whether a process is in a cgroup that was made for the daemon.

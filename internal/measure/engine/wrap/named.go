@@ -15,24 +15,30 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Named gives the groups of this name at the top of every hierarchy: a runtime
-// makes one in each of version 1, also where it limits nothing.
-func Named(name string) ([]string, error) {
+// Places returns the path of a group of this name at the top of every hierarchy,
+// whether it exists or not: a runtime makes one in each of version 1, also where it
+// limits nothing.
+func Places(name string) ([]string, error) {
 	if name == "" || strings.ContainsAny(name, "/\x00") || strings.Trim(name, ".") == "" {
 		return nil, fmt.Errorf("%q is no name of a cgroup", name)
 	}
 	hierarchies, err := proc.Here.Hierarchies()
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, h := range hierarchies {
-		path := filepath.Join(h.Mount, name)
-		if fi, err := os.Lstat(path); err == nil && fi.IsDir() && !slices.Contains(found, path) {
-			found = append(found, path)
+	var paths []string
+	for _, h := range hierarchies { // one may have two mounts
+		if path := filepath.Join(h.Mount, name); !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
-	return found, nil
+	return paths, err
+}
+
+// Named returns those groups of this name that exist.
+func Named(name string) ([]string, error) {
+	paths, err := Places(name)
+	return slices.DeleteFunc(paths, func(path string) bool {
+		fi, err := os.Lstat(path)
+		return err != nil || !fi.IsDir()
+	}), err
 }
 
 // Vacant is an error where a group of this name is there: to be asked before a
@@ -50,12 +56,12 @@ func Vacant(name string) error {
 // MakeNamed makes a group of this name at the top of every hierarchy, as a runtime would.
 // Vacant comes before it, and the ledger has the name already.
 func MakeNamed(name string) error {
-	hierarchies, err := proc.Here.Hierarchies()
+	paths, err := Places(name)
 	if err != nil {
 		return err
 	}
-	for _, h := range hierarchies {
-		if err := os.Mkdir(filepath.Join(h.Mount, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // a hierarchy may have two mounts
+	for _, path := range paths {
+		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("making a cgroup before its container: %w", err)
 		}
 	}

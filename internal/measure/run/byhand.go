@@ -1,13 +1,14 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,8 +131,9 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 			of = append(of, it)
 		}
 	}
-	// By the path alone: what is said of a mount behind it is no depth.
-	sort.SliceStable(of, func(i, k int) bool { return len(of[i].Point) > len(of[k].Point) })
+	// A mount's name has more than its path; a control group has no other than its path.
+	path := func(it host.Item) string { return cmp.Or(it.Point, it.Name) }
+	slices.SortStableFunc(of, func(a, b host.Item) int { return len(path(b)) - len(path(a)) })
 	return of
 }
 

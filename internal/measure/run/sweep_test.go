@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"testing"
 
 	"plimsoll/internal/measure/host"
@@ -21,5 +22,19 @@ func TestDeepestFirst(t *testing.T) {
 	}
 	if len(got) != 3 || got[0] != "/r/dev/shm" || got[1] != "/r/dev" || got[2] != "/r" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A control group can't be removed before those in it.
+func TestGroupsGoBeforeTheirParents(t *testing.T) {
+	const top = "/sys/fs/cgroup/systemd/nspawn-x"
+	items := host.Residue{{Kind: host.KindCgroup, Name: top, Proved: true}, {Kind: host.KindCgroup, Name: top + "/payload", Proved: true},
+		{Kind: host.KindCgroup, Name: top + "/payload/deep", Proved: true}, {Kind: host.KindCgroup, Name: top + "/another's"}}
+	var got []string
+	for _, it := range deepestFirst(items, host.KindCgroup) {
+		got = append(got, it.Name)
+	}
+	if want := []string{top + "/payload/deep", top + "/payload", top}; !slices.Equal(got, want) {
+		t.Errorf("removed in the order %q, want %q", got, want)
 	}
 }

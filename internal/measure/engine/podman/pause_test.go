@@ -190,18 +190,20 @@ func TestPauseFile(t *testing.T) {
 	}
 }
 
-// TestForgedService: a service of ours is told by its socket in the run's own
-// folder, and ended with its user's rights; another's process that only has
-// the words in its command line is none.
+// TestForgedService: a service of the run's has inherited the run's secret and has its
+// socket in the run's folder, and is ended with its user's rights; a process that only
+// has the words in its command line is left alone.
 func TestForgedService(t *testing.T) {
 	w := newWorld(t)
 	if !w.kit.Root {
 		t.Skip("other users' processes need root")
 	}
 	w.kit.RunID, w.kit.Dir = "abcd1234", t.TempDir()
-	start := func(socket string, uid uint32) int {
+	const mark = "LC_PLIMSOLL=abcd1234/0123456789abcdef"
+	start := func(socket string, uid uint32, env ...string) int {
 		// The shell's arguments stand for podman's.
 		cmd := exec.Command("/bin/sh", "-c", "while :; do sleep 600; done", "podman", "system", "service", "--time=0", "unix://"+socket)
+		cmd.Env = env
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() })
@@ -209,14 +211,16 @@ func TestForgedService(t *testing.T) {
 	}
 	dir := filepath.Join(w.kit.Dir, serviceDir+w.kit.RunID+"-1")
 	in := filepath.Join(dir, "podman.sock")
-	ours := []int{start(in, 0), start(in, stranger), start(in, stranger)}
+	ours := []int{start(in, 0, mark), start(in, stranger, mark), start(in, stranger, mark)}
 	others := map[string]int{
-		"a user's own service with such a name": start(filepath.Join(t.TempDir(), filepath.Base(in)), 0),
-		"another user's process":                start(in, stranger-1),
-		"another service of the run's":          start(dir+"2/podman.sock", 0),
+		"a user's own service with such a name": start(filepath.Join(t.TempDir(), filepath.Base(in)), 0, mark),
+		"another user's process":                start(in, stranger-1, mark),
+		"a process without the secret":          start(in, 0),
+		"one with another secret":               start(in, stranger, mark+"0"),
+		"another service of the run's":          start(dir+"2/podman.sock", 0, mark),
 	}
 	for _, user := range []*engine.User{nil, w.user} {
-		for _, l := range (&program{user: user, as: user}).services(engine.Thing{Kind: engine.KindProcess, Name: dir, Engine: "podman"}) {
+		for _, l := range (&program{user: user, as: user, mark: mark}).services(engine.Thing{Kind: engine.KindProcess, Name: dir, Engine: "podman"}) {
 			if err := l.Remove(t.Context()); err != nil {
 				t.Error(err)
 			}

@@ -55,11 +55,11 @@ func Kept(dir string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// OpenLedger opens the account in a directory, which is made where it is not there. It
-// may belong to the trusted users, by number.
 // mostOfLedger bounds a file of a run on several hosts, in bytes.
 const mostOfLedger = 16 << 20
 
+// OpenLedger opens the account in a directory, which is made where it is not there. It
+// may belong to the trusted users, by number.
 func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
 	rule := safepath.Caller(os.Getenv).With(trusted...)
 	l = &Ledger{Dir: dir}

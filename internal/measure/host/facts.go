@@ -5,6 +5,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -42,6 +43,9 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 	if h.OS, err = parse(m, "/etc/os-release", parseOSRelease); err != nil {
 		// os-release(5): the second place.
 		h.OS, err = parse(m, "/usr/lib/os-release", parseOSRelease)
+		if errors.Is(err, fs.ErrNotExist) { // as in a container of one program: the default is os-release(5)'s
+			h.OS, err = parseOSRelease(strings.NewReader(""))
+		}
 		note(err)
 	}
 	cpu, err := parse(m, "/proc/cpuinfo", parseCPUInfo)

@@ -133,3 +133,11 @@ func TestAMarkOnTheDiskIsNoContainer(t *testing.T) {
 		t.Errorf("in a namespace of its own: %q", got)
 	}
 }
+
+// A container of one program has no os-release file: it is still a machine to measure on.
+func TestFactsWithoutOSRelease(t *testing.T) {
+	h, err := Machine{Root: t.TempDir()}.Facts("/")
+	if h.OS != "Linux" || err != nil && strings.Contains(err.Error(), "os-release") {
+		t.Errorf("OS %q, %v", h.OS, err)
+	}
+}

@@ -8,27 +8,52 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/canary"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
 
-// TestByHand: of cgroups, mounts and processes those go that the ledger names
-// or that lie in the run's folder; what is only named like the run stays.
+// placer is a holder that keeps its containers' control groups at the top of one
+// hierarchy, and whose helpers are called as other engines' are.
+type placer struct {
+	*holder
+	top string
+}
+
+func (p placer) Info() engine.Info {
+	i := p.holder.Info()
+	i.Processes = engine.Processes{Helpers: []string{"conmon", "lxc", "runc", "exe", "pasta", "bwrap", "containerd-shim"}}
+	return i
+}
+
+func (p placer) Places(t engine.Thing) []string {
+	return []string{filepath.Join(p.top, "lxc.payload."+t.Name)}
+}
+
+// TestByHand: of cgroups, mounts and processes those go that the ledger names, that
+// lie in the run's folder or that have inherited its secret; what is only named like
+// the run's stays, and such processes are reported.
 func TestByHand(t *testing.T) {
 	groups, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
 	if len(groups) == 0 || os.Geteuid() != 0 {
 		t.Skip("making control groups and mounts needs root, and control groups of version 1")
 	}
-	o := cleaning(t, newHolder("idle"))
+	top := filepath.Dir(groups[0])
+	o := cleaning(t, placer{newHolder("idle"), top})
 	id := record.NewRunID()
 	dir := abandon(t, o.State, id)
-	top := filepath.Dir(groups[0])
+	container := "plimsoll-" + id + "-3"
+	flock := canary.Plant(t, &engine.Kit{}, id, "processes", "mounts", "links")
+	alike := flock.Like(dir, container)
+	mark, err := engine.Mark(dir, id)
+	require.NoError(t, err)
 	group := func(name string) string {
 		t.Helper()
 		g := filepath.Join(top, name)
@@ -37,7 +62,7 @@ func TestByHand(t *testing.T) {
 		return g
 	}
 	ours, theirs := group("plimsoll-"+id+"-native"), group("plimsoll-"+id+"-of-a-user")
-	forgotten := group("lxc.payload.plimsoll-" + id + "-3") // of a container that its engine knows no more
+	forgotten := group("lxc.payload." + container) // of a container that its engine knows no more
 	mount := func(at string) string {
 		t.Helper()
 		require.NoError(t, os.MkdirAll(at, 0o755))
@@ -58,23 +83,58 @@ func TestByHand(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(in, "cgroup.procs"), []byte(strconv.Itoa(c.Process.Pid)), 0))
 		return c
 	}
+	// A helper that has left the run's control groups, and what it has started.
+	helper := filepath.Join(t.TempDir(), "conmon")
+	shell, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	program, err := os.ReadFile(shell)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(helper, program, 0o755))
+	monitor := exec.CommandContext(t.Context(), helper, "-c", "sleep 100 & wait")
+	monitor.Env = append(os.Environ(), mark)
+	require.NoError(t, monitor.Start())
+	t.Cleanup(func() { _ = monitor.Process.Kill(); _ = monitor.Wait() })
+	var payload proc.Stat
+	for began := time.Now(); payload.PID == 0 && time.Since(began) < 5*time.Second; {
+		for _, pid := range proc.Here.PIDs() {
+			if st, err := proc.Here.Stat(pid); err == nil && st.PPID == monitor.Process.Pid && st.Comm == "sleep" {
+				payload = st
+			}
+		}
+	}
 	inOurs, inTheirs := start(ours, "sleep"), start(theirs, "plimsoll-"+id+"-1")
 
 	l, err := OpenLedger(filepath.Join(dir, ledgerFile))
 	require.NoError(t, err)
 	for _, it := range []engine.Thing{{Kind: engine.KindCgroup, Name: ours}, {Kind: engine.KindLink, Name: "plm" + id},
-		{Kind: engine.KindContainer, Name: "plimsoll-" + id + "-3", Engine: "idle"}} {
+		{Kind: engine.KindContainer, Name: container, Engine: "idle"}} {
 		require.NoError(t, l.Made(it))
 	}
 	l.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- inOurs.Wait() }() // a zombie keeps its group
+	go func() { _ = monitor.Wait() }()
 
 	c, err := Clean(t.Context(), o, false)
 	if err != nil || len(c.Kept) > 0 {
 		t.Fatalf("%+v %v", c, err)
 	}
-	<-ended
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("a process in a control group of the ledger still runs")
+	}
+	alike()
+	flock.Check()
+	if monitor.ProcessState == nil && proc.Here.Inherited(monitor.Process.Pid, mark) {
+		t.Error("a helper with the run's secret still runs")
+	}
+	if now, err := proc.Here.Stat(payload.PID); payload.PID == 0 || err == nil && now.Start == payload.Start && now.State != 'Z' {
+		t.Errorf("what that helper has started still runs: %v", now)
+	}
+	if said := strings.Join(c.LeftAlone, "\n"); !strings.Contains(said, "lxc-notes") || !strings.Contains(said, "to end it: kill ") {
+		t.Errorf("left alone: %q, want the user's lxc-notes with the command that ends it", said)
+	}
 	for _, gone := range []string{ours, dir, forgotten} {
 		if _, err := os.Stat(gone); err == nil {
 			t.Errorf("%s is still there", gone)

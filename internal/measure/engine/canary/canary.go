@@ -91,7 +91,12 @@ const plantLimit = time.Minute
 // Check demands that every canary is alive.
 func (f *Flock) Check() {
 	f.t.Helper()
-	for _, b := range f.all {
+	f.check(f.all)
+}
+
+func (f *Flock) check(birds []bird) {
+	f.t.Helper()
+	for _, b := range birds {
 		ctx, cancel := context.WithTimeout(context.Background(), plantLimit)
 		if err := b.alive(ctx); err != nil {
 			f.t.Errorf("a user's %s is gone: %v", b.what, err)
@@ -124,8 +129,17 @@ func (f *Flock) begin() {
 func (f *Flock) end(dir *safepath.Dir) {
 	defer dir.Close()
 	defer f.ledger.Close()
+	if f.takeAway(f.undo) {
+		if err := dir.Remove(filepath.Base(f.ledger.Name())); err != nil {
+			f.t.Errorf("removing the ledger of canaries: %v", err)
+		}
+	}
+}
+
+// takeAway undoes steps, the last one first, and returns whether all are undone.
+func (f *Flock) takeAway(steps []undoing) bool {
 	whole := true
-	for _, u := range slices.Backward(f.undo) {
+	for _, u := range slices.Backward(steps) {
 		ctx, cancel := context.WithTimeout(context.Background(), plantLimit)
 		if err := u.do(ctx); err != nil {
 			f.t.Errorf("taking the canary %s away: %v", u.what, err)
@@ -133,11 +147,7 @@ func (f *Flock) end(dir *safepath.Dir) {
 		}
 		cancel()
 	}
-	if whole {
-		if err := dir.Remove(filepath.Base(f.ledger.Name())); err != nil {
-			f.t.Errorf("removing the ledger of canaries: %v", err)
-		}
-	}
+	return whole
 }
 
 // after says, before a canary is planted, how it is taken away again.
@@ -162,12 +172,17 @@ func (e cannotError) Error() string { return string(e) }
 
 func cannot(format string, args ...any) error { return cannotError(fmt.Sprintf(format, args...)) }
 
-// start runs a process under a name, which waits for the end of its input: only
-// the test's process holds the other end, so that both end together.
+// start runs a process under a name.
 func (f *Flock) start(argv0 string, env ...string) (int, error) {
 	c := exec.Command("cat")
 	c.Args[0] = argv0
 	c.Env = append(os.Environ(), env...)
+	return f.run(c)
+}
+
+// run starts a process that waits for the end of its input: only the test's process
+// holds the other end, so that both end together.
+func (f *Flock) run(c *exec.Cmd) (int, error) {
 	input, err := c.StdinPipe()
 	if err != nil {
 		return 0, err
@@ -181,7 +196,7 @@ func (f *Flock) start(argv0 string, env ...string) (int, error) {
 		close(ended)
 	}()
 	pid := c.Process.Pid
-	what := fmt.Sprintf("process %d (%s)", pid, argv0)
+	what := fmt.Sprintf("process %d (%s)", pid, c.Args[0])
 	f.undo = append(f.undo, undoing{what, func(ctx context.Context) error { return stop(ctx, input, ended) }})
 	f.add(what, func(context.Context) error {
 		select {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"plimsoll/internal/measure/host/proc"
 
@@ -30,36 +29,21 @@ func free(path string) error {
 
 // cgroups are groups at the top of the tree, one with a process in it.
 func cgroups(_ context.Context, f *Flock) error {
-	tops, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
-	if len(tops) == 0 {
-		tops, _ = filepath.Glob("/sys/fs/cgroup/cgroup.procs")
+	tops, err := groupTops()
+	if err != nil {
+		return err
 	}
-	if len(tops) == 0 || os.Geteuid() != 0 {
-		return cannot("no control group can be made without root and a mounted hierarchy")
-	}
-	top := filepath.Dir(tops[0])
 	for i, name := range []string{"plimsoll-foo-" + f.id, "plimsoll-" + f.id + "-native", "plimsoll-" + f.id + "-1",
 		"nspawn-plimsoll-" + f.id + "-x", "lxc.payload.plimsoll-" + f.id + "-9"} {
-		dir := filepath.Join(top, name)
-		if err := free(dir); err != nil {
+		dir := filepath.Join(tops[0], name)
+		if err := f.group(dir); err != nil {
 			return err
 		}
-		if err := f.after(step{What: "control group " + name, How: removeGroup, Path: dir}); err != nil {
-			return err
-		}
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			return cannot("making a control group: %v", err)
-		}
-		f.add("control group "+name, there(dir))
 		if i%2 == 0 {
 			continue
 		}
-		pid, err := f.start("sleep")
-		if err != nil {
+		if err := f.startIn(dir, "sleep"); err != nil {
 			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
-			return cannot("entering a control group: %v", err)
 		}
 	}
 	return nil
@@ -89,53 +73,68 @@ func mounts(_ context.Context, f *Flock) error {
 		return err
 	}
 	for _, name := range []string{"plimsoll-" + f.id, "plimsoll-fs-" + f.id, "plimsoll-probe"} {
-		at := filepath.Join(top, name)
-		if err := os.Mkdir(at, 0o755); err != nil {
+		if err := f.mount(filepath.Join(top, name)); err != nil {
 			return err
 		}
-		if err := f.after(step{What: "mount " + name, How: unmountPoint, Path: at}); err != nil {
-			return err
-		}
-		if err := unix.Mount("plimsoll-"+f.id, at, "tmpfs", 0, "size=4k"); err != nil {
-			return cannot("mounting: %v", err)
-		}
-		f.add("mount "+name, func(context.Context) error {
-			all, err := proc.Here.Mounts(proc.Self)
-			if err == nil && len(proc.Below(all, at)) == 0 {
-				err = errors.New("nothing is mounted at " + at)
-			}
-			return err
-		})
 	}
+	return nil
+}
+
+// mount makes a directory and mounts a file system there.
+func (f *Flock) mount(at string) error {
+	if err := os.Mkdir(at, 0o755); err != nil {
+		return err
+	}
+	if err := f.after(step{What: "mount " + at, How: unmountPoint, Path: at}); err != nil {
+		return err
+	}
+	if err := unix.Mount("plimsoll-"+f.id, at, "tmpfs", 0, "size=4k"); err != nil {
+		return cannot("mounting: %v", err)
+	}
+	f.add("mount "+at, func(context.Context) error {
+		all, err := proc.Here.Mounts(proc.Self)
+		if err == nil && len(proc.Below(all, at)) == 0 {
+			err = errors.New("nothing is mounted at " + at)
+		}
+		return err
+	})
 	return nil
 }
 
 // links are bridges, and named network namespaces.
 func links(ctx context.Context, f *Flock) error {
-	ip := program("ip")
-	plant := func(what, at string, look tool, add, del []string) error {
-		if err := free(at); err != nil {
-			return err
-		}
-		if err := f.after(step{What: what, Undo: []tool{ip.with(del...)}, Look: &look}); err != nil {
-			return err
-		}
-		if err := ip.with(add...).run(ctx); err != nil {
-			return cannot("making a %s: %v", what, err)
-		}
-		f.add(what, there(at))
-		return nil
-	}
 	bridge := "plm" + f.id[:5] + "us"
-	if err := plant("bridge "+bridge, "/sys/class/net/"+bridge, ip.with("link", "show", bridge),
+	if err := f.byIP(ctx, "bridge "+bridge, "/sys/class/net/"+bridge, []string{"link", "show", bridge},
 		[]string{"link", "add", bridge, "type", "bridge"}, []string{"link", "del", bridge}); err != nil {
 		return err
 	}
 	for _, ns := range []string{"plimsoll-" + f.id, "plimsoll-" + f.id + "-1"} {
-		if err := plant("network namespace "+ns, "/run/netns/"+ns, ip.with("netns", "pids", ns),
-			[]string{"netns", "add", ns}, []string{"netns", "del", ns}); err != nil {
+		if err := f.netns(ctx, ns); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// netns makes a network namespace that a file holds.
+func (f *Flock) netns(ctx context.Context, name string) error {
+	return f.byIP(ctx, "network namespace "+name, "/run/netns/"+name, []string{"netns", "pids", name},
+		[]string{"netns", "add", name}, []string{"netns", "del", name})
+}
+
+// byIP plants by ip(8) what is at a path then.
+func (f *Flock) byIP(ctx context.Context, what, at string, look, add, del []string) error {
+	if err := free(at); err != nil {
+		return err
+	}
+	ip := program("ip")
+	is := ip.with(look...)
+	if err := f.after(step{What: what, Undo: []tool{ip.with(del...)}, Look: &is}); err != nil {
+		return err
+	}
+	if err := ip.with(add...).run(ctx); err != nil {
+		return cannot("making a %s: %v", what, err)
+	}
+	f.add(what, there(at))
 	return nil
 }

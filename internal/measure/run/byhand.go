@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,8 +128,8 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 			of = append(of, it)
 		}
 	}
-	// By the path alone: what is said of a mount behind it is no depth.
-	sort.SliceStable(of, func(i, k int) bool { return len(of[i].Point) > len(of[k].Point) })
+	// Of a mount by the path alone: its name has its source too.
+	sort.SliceStable(of, func(i, k int) bool { return len(cmp.Or(of[i].Point, of[i].Name)) > len(cmp.Or(of[k].Point, of[k].Name)) })
 	return of
 }
 

@@ -267,6 +267,7 @@ func (c *campaign) round(n int) {
 	known := c.trials()
 	engines := c.enginesOf()
 	t.Logf("%s; %d trials were finished", label, len(known))
+	alike := c.alike(ids)
 	c.counts[what]++
 	c.counts[proto.name]++
 
@@ -287,6 +288,7 @@ func (c *campaign) round(n int) {
 			t.Errorf("%s: the next run: status %d\n%s", label, code, said)
 		}
 	}
+	alike()
 	now := c.trials()
 	for seq, line := range known {
 		if now[seq] != line {
@@ -308,6 +310,30 @@ func (c *campaign) round(n int) {
 	}
 	if t.Failed() {
 		t.Logf("%s: the killed run had said:\n%s", label, said)
+	}
+}
+
+// alike plants what looks like the last containers of killed runs, by their ledgers.
+func (c *campaign) alike(ids []string) (done func()) {
+	c.t.Helper()
+	var all []func()
+	for _, id := range ids {
+		dir := run.State{Dir: filepath.Join(c.dir, "state")}.RunDir(id)
+		l, err := run.OpenLedger(filepath.Join(dir, "ledger.jsonl"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var names []string
+		for _, t := range engine.OfKind(l.Left(), engine.KindContainer) {
+			names = append(names, t.Name)
+		}
+		l.Close()
+		all = append(all, c.flock.Like(dir, names[max(0, len(names)-2):]...))
+	}
+	return func() {
+		for _, done := range slices.Backward(all) {
+			done()
+		}
 	}
 }
 

@@ -119,7 +119,11 @@ func TestByHand(t *testing.T) {
 	if err != nil || len(c.Kept) > 0 {
 		t.Fatalf("%+v %v", c, err)
 	}
-	<-ended
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("a process in a control group of the ledger still runs")
+	}
 	alike()
 	flock.Check()
 	if monitor.ProcessState == nil && proc.Here.Inherited(monitor.Process.Pid, mark) {

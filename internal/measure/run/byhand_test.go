@@ -93,7 +93,12 @@ func TestByHand(t *testing.T) {
 	monitor := exec.CommandContext(t.Context(), helper, "-c", "sleep 100 & wait")
 	monitor.Env = append(os.Environ(), mark)
 	require.NoError(t, monitor.Start())
-	t.Cleanup(func() { _ = monitor.Process.Kill(); _ = monitor.Wait() })
+	monitorEnded := make(chan struct{})
+	go func() {
+		_ = monitor.Wait() // it is killed; a zombie keeps its group
+		close(monitorEnded)
+	}()
+	t.Cleanup(func() { _ = monitor.Process.Kill(); <-monitorEnded })
 	var payload proc.Stat
 	for began := time.Now(); payload.PID == 0 && time.Since(began) < 5*time.Second; {
 		for _, pid := range proc.Here.PIDs() {
@@ -113,7 +118,6 @@ func TestByHand(t *testing.T) {
 	l.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- inOurs.Wait() }() // a zombie keeps its group
-	go func() { _ = monitor.Wait() }()
 
 	c, err := Clean(t.Context(), o, false)
 	if err != nil || len(c.Kept) > 0 {
@@ -126,7 +130,9 @@ func TestByHand(t *testing.T) {
 	}
 	alike()
 	flock.Check()
-	if monitor.ProcessState == nil && proc.Here.Inherited(monitor.Process.Pid, mark) {
+	select {
+	case <-monitorEnded:
+	case <-time.After(5 * time.Second):
 		t.Error("a helper with the run's secret still runs")
 	}
 	if now, err := proc.Here.Stat(payload.PID); payload.PID == 0 || err == nil && now.Start == payload.Start && now.State != 'Z' {

@@ -180,6 +180,11 @@ func (f *Flock) start(argv0 string, env ...string) (int, error) {
 	return f.run(c)
 }
 
+// execute runs a program of the user's.
+func (f *Flock) execute(path string, args ...string) (int, error) {
+	return f.run(exec.Command(path, args...))
+}
+
 // run starts a process that waits for the end of its input: only the test's process
 // holds the other end, so that both end together.
 func (f *Flock) run(c *exec.Cmd) (int, error) {

@@ -37,6 +37,7 @@ var mayName = map[string]string{
 	"internal/cli/portable.go":                       "says in a flag's words what that half measures",
 	"internal/measure/host/virtual.go":               "tells the container that we are in, whose engine is somebody else's",
 	"internal/measure/host/census.go":                "knows where network namespaces are kept: a census asks nobody",
+	"internal/measure/run/removals.go":               "is the one table of what is removed by which proof, over all engines",
 	"internal/measure/imagestore/sif.go":             "makes SIF files, which only the tool of that format can",
 	"internal/cli/docker_context.go":                 "finds a daemon by the rules of its own client, whose contexts they are",
 	"internal/cli/selftest.go":                       "chooses that runtime",

@@ -1,14 +1,18 @@
 package private
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"plimsoll/internal/measure/child"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
@@ -24,7 +28,7 @@ func (n *note) ownGroup(name string) error {
 }
 
 // removeCgroups removes the cgroup of this name at the top of every hierarchy,
-// with those below it.
+// with those below it. A slice is stopped before.
 func (n *note) removeCgroups(name string) error {
 	if err := n.ownGroup(name); err != nil {
 		return err
@@ -33,11 +37,38 @@ func (n *note) removeCgroups(name string) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs := []error{stopSlice(name)}
 	for _, h := range proc.Hierarchies(mounts) {
 		errs = append(errs, removeTree(filepath.Join(h.Mount, name)))
 	}
 	return errors.Join(errs...)
+}
+
+// stopLimit is how long systemd may take to stop a slice.
+const stopLimit = 20 * time.Second
+
+// notLoaded is systemctl's status for a unit that systemd does not know; source: the exit
+// statuses of the LSB, which systemctl(1) names.
+const notLoaded = 5
+
+// stopSlice has systemd stop a slice, which it made for the daemon's containers: one whose
+// group is only removed stays loaded and active until the next boot.
+func stopSlice(name string) error {
+	if !strings.HasSuffix(name, ".slice") {
+		return nil
+	}
+	program, err := exec.LookPath("systemctl")
+	if err != nil {
+		return nil //nolint:nilerr // without systemd there is no unit, and the group is removed
+	}
+	_, err = child.Run(context.Background(), child.Command{Argv: []string{program, "stop", "--", name}, Env: []string{adapter.Path}, Limit: stopLimit})
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == notLoaded {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("stopping %s: %w", name, err)
+	}
+	return nil
 }
 
 // removeTree removes a cgroup from its leaves up. The kernel needs a moment

@@ -88,6 +88,9 @@ var all = []struct {
 
 const plantLimit = time.Minute
 
+// Count returns how many canaries there are.
+func (f *Flock) Count() int { return len(f.all) }
+
 // Check demands that every canary is alive.
 func (f *Flock) Check() {
 	f.t.Helper()

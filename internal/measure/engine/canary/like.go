@@ -35,6 +35,11 @@ func (f *Flock) Like(dir string, names ...string) (done func()) {
 	}
 }
 
+// helperNames begin as the names of engines' helpers do.
+var helperNames = []string{"lxc-notes", "conmon-x", "runc", "containerd-shim-notes", "exe", "pasta-recipes", "crun", "youki-dev", "runsc-old",
+	"slirp4netns-log", "rootlessport", "fuse-overlayfs", "squashfuse_ll", "fuse2fs", "starter", "appinit", "ch-run", "docker-proxy",
+	"systemd-nspawn", "bwrap-menu", "nerdctl", "sarus", "plimsoll-probe"}
+
 // helpers are copies of a user's program under the names of engines' helpers, and a
 // bubblewrap of the user's, each with arguments in the folder.
 func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
@@ -51,7 +56,7 @@ func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
 		return err
 	}
 	args := []string{"-", filepath.Join(dir, "ledger.jsonl")}
-	for _, name := range []string{"lxc-notes", "conmon-x", "runc", "containerd-shim-notes", "exe", "pasta-recipes"} {
+	for _, name := range helperNames {
 		path := filepath.Join(room, name)
 		if err := os.WriteFile(path, program, 0o755); err != nil { //nolint:gosec // a program
 			return err

@@ -174,15 +174,14 @@ func cannot(format string, args ...any) error { return cannotError(fmt.Sprintf(f
 
 // start runs a process under a name.
 func (f *Flock) start(argv0 string, env ...string) (int, error) {
-	c := exec.Command("cat")
-	c.Args[0] = argv0
-	c.Env = append(os.Environ(), env...)
-	return f.run(c)
+	return f.run("cat", []string{argv0}, env...)
 }
 
-// run starts a process that waits for the end of its input: only the test's process
+// run starts a program that waits for the end of its input: only the test's process
 // holds the other end, so that both end together.
-func (f *Flock) run(c *exec.Cmd) (int, error) {
+func (f *Flock) run(program string, argv []string, env ...string) (int, error) {
+	c := exec.Command(program)
+	c.Args, c.Env = argv, append(os.Environ(), env...)
 	input, err := c.StdinPipe()
 	if err != nil {
 		return 0, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -56,7 +57,7 @@ func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
 		if err := os.WriteFile(path, program, 0o755); err != nil { //nolint:gosec // a program
 			return err
 		}
-		if _, err := f.run(exec.Command(path, append(args, names...)...)); err != nil {
+		if _, err := f.run(path, slices.Concat([]string{path}, args, names)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
 	if err != nil {
 		return cannot("%v", err)
 	}
-	_, err = f.run(exec.Command(bwrap, append([]string{"--bind", "/", "/", cat}, args...)...))
+	_, err = f.run(bwrap, slices.Concat([]string{bwrap, "--bind", "/", "/", cat}, args))
 	return err
 }
 

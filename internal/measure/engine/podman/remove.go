@@ -37,7 +37,26 @@ func (p *program) removeContainer(ctx context.Context, name string) error {
 	if !p.monitorGone(ctx, name, id) {
 		return fmt.Errorf("the monitor (conmon) of the container %s has not ended", name)
 	}
-	return p.dropStates(name)
+	return errors.Join(p.dropStates(name), p.dropExit(id))
+}
+
+// dropExit removes the file in which the monitor of a container has written how that
+// ended: podman does so for a monitor that ends before it removes the container.
+func (p *program) dropExit(id string) error {
+	if id == "" {
+		return nil
+	}
+	dir := "libpod/exits"
+	if p.user != nil {
+		dir = "libpod/tmp/exits"
+	}
+	return p.asUser(func() error {
+		err := os.Remove(filepath.Join(p.runDir(), dir, id))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
 }
 
 // monitorLimit is how long a container's monitor may outlive it.

@@ -70,12 +70,12 @@ func (p *program) inRunDir(path string) string {
 // cgroups and locks up. What it has forgotten is told by its runtime and by the
 // bundles. While there are containers the store stays, as what they are found by.
 func (p *program) sweepStore(ctx context.Context, kit *engine.Kit) error {
-	names := p.namespaces() // of containers that podman forgets without them, too
+	names, ids := p.namespaces(), p.ids() // of containers that podman forgets without them, too
 	err := p.clear(ctx, kit)
 	for again := 0; again < 2 && (p.endCommands(ctx) || err != nil); again++ {
 		// What was under way may have made another container meanwhile; what
 		// podman stumbled over its runtime has removed, or is mounted still.
-		names = append(names, p.namespaces()...)
+		names, ids = append(names, p.namespaces()...), append(ids, p.ids()...)
 		if err != nil {
 			_ = p.unmountBelow(ctx, p.store.root, p.store.run) // what is busy, podman will tell
 		}
@@ -87,7 +87,22 @@ func (p *program) sweepStore(ctx context.Context, kit *engine.Kit) error {
 	if err == nil {
 		err = p.removeForGood(ctx, kit)
 	}
+	for _, id := range ids {
+		err = errors.Join(err, p.dropExit(id))
+	}
 	return err
+}
+
+// ids are those of the containers of a store, by the directories of their bundles.
+func (p *program) ids() (ids []string) {
+	_ = p.asUser(func() error { // without bundles there are none
+		dirs, err := filepath.Glob(filepath.Join(p.store.root, "*-containers", "*", "userdata"))
+		for _, dir := range dirs {
+			ids = append(ids, filepath.Base(filepath.Dir(dir)))
+		}
+		return err
+	})
+	return ids
 }
 
 // removeForGood removes the store, and again where a monitor that saw its

@@ -101,6 +101,7 @@ func TestKilledStore(t *testing.T) {
 				if !slices.ContainsFunc(removed, func(r engine.Thing) bool { return r.Name == in.p.store.run }) {
 					t.Errorf("the sweep has removed %v, and not %s", removed, in.p.store.run)
 				}
+				require.NoError(t, e.dropGroup(t.Context(), kit)) // the run's sweep does it without the engine
 				for _, f := range there(traces) {
 					t.Errorf("left behind: %s", f)
 				}

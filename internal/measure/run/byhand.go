@@ -129,7 +129,9 @@ func deepestFirst(items host.Residue, kind host.Kind) host.Residue {
 		}
 	}
 	// Of a mount by the path alone: its name has its source too.
-	sort.SliceStable(of, func(i, k int) bool { return len(cmp.Or(of[i].Point, of[i].Name)) > len(cmp.Or(of[k].Point, of[k].Name)) })
+	sort.SliceStable(of, func(i, k int) bool {
+		return len(cmp.Or(of[i].Point, of[i].Name)) > len(cmp.Or(of[k].Point, of[k].Name))
+	})
 	return of
 }
 

@@ -4,12 +4,8 @@ package host
 
 import (
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"plimsoll/internal/measure/host/proc"
 )
 
 // minName is the length of the shortest name that is looked for: a shorter one
@@ -64,19 +60,4 @@ func (r Residue) inherit() {
 			}
 		}
 	}
-}
-
-// placesOf returns where in the mounted hierarchies a process's control groups
-// are, as the ledger names groups: with the mount point before them.
-func placesOf(groups proc.Groups, hierarchies []proc.Hierarchy) []string {
-	var found []string
-	for _, h := range hierarchies {
-		for _, g := range groups {
-			same := h.Unified && g.Controllers == nil || !h.Unified && len(g.Controllers) > 0 && h.Has(g.Controllers[0])
-			if rel, err := filepath.Rel(h.Root, g.Path); same && err == nil && rel != "." && proc.Under(g.Path, h.Root) {
-				found = append(found, path.Join(h.Mount, rel))
-			}
-		}
-	}
-	return found
 }

@@ -19,10 +19,10 @@ func TestProved(t *testing.T) {
 		Names:   []string{"plimsoll-ab12cd34-7", id},
 		Paths:   []string{"/sys/fs/cgroup/cpu/plimsoll-ab12cd34-native", "/somewhere/mounted", "plmab12cd34", "/run/netns/ab12cd34", "/run/containerd/x/plimsoll-ab12cd34"},
 		Helpers: []string{"conmon", "lxc", "exe"}}
-	hierarchies := []proc.Hierarchy{{Mount: "/sys/fs/cgroup/cpu", Root: "/", Controllers: []string{"rw", "cpu"}}, {Mount: "/sys/fs/cgroup/pids", Root: "/", Controllers: []string{"pids"}}}
 	in := func(controller, path string) Item {
+		h := proc.Hierarchy{Mount: "/sys/fs/cgroup/" + controller, Root: "/", Controllers: []string{"rw", controller}}
 		return Item{Kind: KindProcess, comm: "sh", exe: "/bin/sh", root: "/", machine: Machine{Root: root},
-			groups: placesOf(proc.Groups{{Controllers: []string{controller}, Path: path}}, hierarchies)}
+			groups: proc.Groups{{Controllers: []string{controller}, Path: path}, {Path: path}}.In(h)}
 	}
 	// started is a process of that name with this environment.
 	started := func(comm, env string) Item {

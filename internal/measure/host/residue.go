@@ -105,7 +105,9 @@ func (m Machine) describe(it *Item, hierarchies []proc.Hierarchy) bool {
 		it.Detail = strings.ToValidUTF8(it.Detail[:2000], "") + "…"
 	}
 	groups, _ := m.proc().Groups(pid)
-	it.groups = placesOf(groups, hierarchies)
+	for _, h := range hierarchies {
+		it.groups = append(it.groups, groups.In(h)...)
+	}
 	var paths []string
 	for _, g := range groups {
 		if g.Path != "/" && !slices.Contains(paths, g.Path) {

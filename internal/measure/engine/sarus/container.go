@@ -2,8 +2,10 @@ package sarus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,16 +124,30 @@ func (s *sarus) clear(ctx context.Context, kit *engine.Kit, name string) error {
 	if err != nil {
 		return err
 	}
+	kept := s.groupsKept(name)
 	if there {
 		if err := s.delete(ctx, kit, name); err != nil {
 			return err
 		}
 	}
-	groups, err := wrap.Find(name)
-	if err != nil || len(groups) == 0 {
+	groups, err := wrap.Below(kit.Ledger, name)
+	if err != nil {
 		return err
 	}
-	return wrap.RemoveGroups(ctx, groups)
+	return wrap.RemoveGroups(ctx, append(groups, kept...))
+}
+
+// groupsKept returns the control groups of a container by its runtime's own state: none
+// where there is no state, or it may not be read.
+func (s *sarus) groupsKept(name string) []string {
+	text, err := os.ReadFile(filepath.Join(s.dir(), name, "state.json"))
+	var state struct {
+		Paths map[string]string `json:"cgroup_paths"`
+	}
+	if err != nil || json.Unmarshal(text, &state) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Collect(maps.Values(state.Paths)), func(path string) bool { return filepath.Base(path) != name })
 }
 
 // delete takes a container away by its runtime: Sarus itself has no command for

@@ -73,7 +73,7 @@ func (s *sarus) holds(ctx context.Context, kit *engine.Kit, t engine.Thing) (boo
 	if there || err != nil {
 		return there, err
 	}
-	groups, err := wrap.Find(t.Name)
+	groups, err := wrap.Below(kit.Ledger, t.Name)
 	return len(groups) > 0, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,7 +145,7 @@ func TestKilledTree(t *testing.T) {
 	if there, err := s.there(t.Context(), kit, name); there || err != nil {
 		t.Errorf("the container is still there (%v)", err)
 	}
-	if groups, err := wrap.Find(name); len(groups) > 0 || err != nil {
+	if groups, err := wrap.Below(kit.Ledger, name); len(groups) > 0 || err != nil {
 		t.Errorf("control groups are left: %v, %v", groups, err)
 	}
 	if !still() {
@@ -181,7 +182,7 @@ func TestTrialKilled(t *testing.T) {
 		t.Errorf("failure %+v", res.Failure)
 	}
 	s := e.by(mustLook(t, kit, program), nil)
-	groups, err := wrap.Find(task.Name)
+	groups, err := wrap.Below(kit.Ledger, task.Name)
 	if there, terr := s.there(t.Context(), kit, task.Name); there || terr != nil || err != nil || len(groups) > 0 {
 		t.Errorf("left: the container %v (%v), groups %v (%v)", there, terr, groups, err)
 	}
@@ -218,7 +219,8 @@ func TestOutOfReach(t *testing.T) {
 }
 
 // A control group that a container has left without anything else is ours by
-// its name in the ledger.
+// its name in the ledger, where Sarus' runtime makes it: one of that name elsewhere is
+// a user's.
 func TestGroupsAlone(t *testing.T) {
 	kit := enginetest.Kit(t)
 	group, err := wrap.New(kit, "sarus-groups", engine.Limits{MemoryBytes: 64 << 20})
@@ -234,6 +236,9 @@ func TestGroupsAlone(t *testing.T) {
 	name := adapter.Name(kit.RunID, "alone")
 	dir := strings.TrimSuffix(group.Procs()[0], "cgroup.procs") + name
 	require.NoError(t, os.Mkdir(dir, 0o755))
+	theirs := filepath.Join(filepath.Dir(filepath.Dir(dir)), "theirs-"+kit.RunID, name)
+	require.NoError(t, os.MkdirAll(theirs, 0o755))
+	defer func() { _ = errors.Join(os.Remove(theirs), os.Remove(filepath.Dir(theirs))) }()
 	e := New()
 	e.states = t.TempDir()
 	require.NoError(t, kit.Ledger.Made(e.by("/no/such/sarus", nil).thing(engine.KindContainer, name)))
@@ -243,5 +248,8 @@ func TestGroupsAlone(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the group is still there")
+	}
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error("a user's group of that name is gone")
 	}
 }

@@ -3,34 +3,36 @@ package wrap
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host/proc"
 )
 
-// Find gives the control groups of exactly this name, wherever in the mounted
-// hierarchies they lie: an engine may make its groups below its caller's. It
-// goes through all groups, which is nothing for a measured path.
-func Find(name string) ([]string, error) {
+// Below returns the control groups of this name that lie at the top of a hierarchy,
+// or directly below a group of the ledger's or one that this process is in: where a
+// runtime makes them below its caller's.
+func Below(ledger engine.Ledger, name string) ([]string, error) {
+	paths, err := Places(name)
+	if err != nil {
+		return nil, err
+	}
 	hierarchies, err := proc.Here.Hierarchies()
 	if err != nil {
 		return nil, err
 	}
-	var found []string
+	groups, err := proc.Here.Groups(proc.Self)
 	for _, h := range hierarchies {
-		_ = filepath.WalkDir(h.Mount, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return nil // it has just gone, or may not be looked into
-			case d.IsDir() && d.Name() == name && !slices.Contains(found, path):
-				found = append(found, path)
-			}
-			return nil
-		})
+		for _, dir := range groups.In(h) {
+			paths = append(paths, filepath.Join(dir, name))
+		}
 	}
-	return found, nil
+	for _, t := range engine.OfKind(ledger.Left(), engine.KindCgroup) {
+		paths = append(paths, filepath.Join(t.Name, name))
+	}
+	slices.Sort(paths)
+	return existing(slices.Compact(paths)), err
 }
 
 // RemoveGroups removes control groups that are proved to be ours, with what

@@ -35,10 +35,14 @@ func Places(name string) ([]string, error) {
 // Named returns those groups of this name that exist.
 func Named(name string) ([]string, error) {
 	paths, err := Places(name)
+	return existing(paths), err
+}
+
+func existing(paths []string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool {
 		fi, err := os.Lstat(path)
 		return err != nil || !fi.IsDir()
-	}), err
+	})
 }
 
 // Vacant is an error where a group of this name is there: to be asked before a

@@ -5,6 +5,7 @@ package proc
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -78,6 +79,19 @@ func ParseGroups(text string) (Groups, error) {
 		all = append(all, g)
 	}
 	return all, nil
+}
+
+// In returns where these groups are in a mounted hierarchy: their paths with its mount
+// point before them. Its root is left out.
+func (g Groups) In(h Hierarchy) []string {
+	var found []string
+	for _, one := range g {
+		same := h.Unified && one.Controllers == nil || !h.Unified && len(one.Controllers) > 0 && h.Has(one.Controllers[0])
+		if rel, err := filepath.Rel(h.Root, one.Path); same && err == nil && rel != "." && Under(one.Path, h.Root) {
+			found = append(found, path.Join(h.Mount, rel))
+		}
+	}
+	return found
 }
 
 // ByController gives the paths by controller; the unified hierarchy's is "".

@@ -65,7 +65,11 @@ func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
 	if err != nil {
 		return cannot("%v", err)
 	}
-	_, err = f.run(bwrap, slices.Concat([]string{bwrap, "--bind", "/", "/", cat}, args))
+	argv := []string{bwrap}
+	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64"} { // all of / would hold the run's mounts
+		argv = append(argv, "--ro-bind-try", dir, dir)
+	}
+	_, err = f.run(bwrap, slices.Concat(argv, []string{cat}, args))
 	return err
 }
 

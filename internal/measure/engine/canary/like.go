@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -69,7 +70,11 @@ func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
 	if err != nil {
 		return cannot("%v", err)
 	}
-	_, err = f.execute(bwrap, append([]string{"--bind", "/", "/", cat}, args...)...)
+	var argv []string
+	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64"} { // all of / would hold the run's mounts
+		argv = append(argv, "--ro-bind-try", dir, dir)
+	}
+	_, err = f.execute(bwrap, slices.Concat(argv, []string{cat}, args)...)
 	return err
 }
 

@@ -27,17 +27,23 @@ func TestRootLeadsNowhere(t *testing.T) {
 	for _, d := range []string{"proc", "sys", "dev", "work"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(image, d), 0o755))
 	}
-	loop := filepath.Join(kit.Dir, "loop") // another environment's
-	require.NoError(t, errors.Join(os.Mkdir(loop, 0o755), unix.Mount("tmpfs", loop, "tmpfs", 0, "size=4k")))
+	loops := []string{filepath.Join(kit.Dir, "loop"), filepath.Join(t.TempDir(), "plimsoll-fs-x")} // another environment's, another run's
+	for _, loop := range loops {
+		require.NoError(t, errors.Join(os.Mkdir(loop, 0o755), unix.Mount("tmpfs", loop, "tmpfs", 0, "size=4k")))
+	}
 	roots, err := newRoots(kit, image)
-	if uerr := unix.Unmount(loop, 0); uerr != nil {
-		t.Errorf("unmounting %s: %v", loop, uerr)
+	for _, loop := range loops {
+		if uerr := unix.Unmount(loop, 0); uerr != nil {
+			t.Errorf("unmounting %s: %v", loop, uerr)
+		}
 	}
 	require.NoError(t, err)
 	require.NoError(t, roots.thread.Do(func() error {
 		mounts, err := proc.Here.Mounts(proc.Thread)
-		if pinned := proc.Below(mounts, kit.Dir); len(pinned) > 0 {
-			t.Errorf("the namespace keeps %q", pinned)
+		for _, loop := range loops {
+			if pinned := proc.Below(mounts, loop); len(pinned) > 0 {
+				t.Errorf("the namespace keeps %q", pinned)
+			}
 		}
 		return err
 	}))

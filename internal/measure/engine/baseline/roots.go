@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/thread"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
@@ -24,11 +25,11 @@ type roots struct {
 }
 
 // newRoots makes the mount namespace. Mounts in the run's folder are other
-// environments', and have no business there.
+// environments', and loop file systems private daemons': a copy would keep them busy.
 func newRoots(kit *engine.Kit, image string) (*roots, error) {
 	s := &roots{kit: kit, image: image, thread: thread.Keep()}
 	err := s.thread.Do(func() error {
-		return thread.Unshare(0, func(path string) bool { return proc.Under(path, kit.Dir) })
+		return thread.Unshare(0, func(path string) bool { return proc.Under(path, kit.Dir) || private.IsFileSystem(path) })
 	})
 	if err != nil {
 		s.thread.Close()

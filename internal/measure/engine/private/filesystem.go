@@ -20,6 +20,10 @@ import (
 	"plimsoll/internal/record"
 )
 
+// IsFileSystem reports whether a path lies on a loop file system of a private daemon, of
+// whichever run: a copy of its mount in another namespace keeps the device busy.
+func IsFileSystem(path string) bool { return strings.Contains(path, "/"+fsPrefix) }
+
 // fsPrefix begins the names of directories that a loop file system of ours is
 // mounted on, by which other daemons of ours let go of it.
 const fsPrefix = "plimsoll-fs-"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -18,7 +17,7 @@ import (
 // are left out. seal is called once the namespaces are there.
 func unshare(hidden map[string]string, keep []string, seal func() error) error {
 	err := thread.Unshare(unix.CLONE_NEWNET, func(path string) bool {
-		return strings.Contains(path, "/"+fsPrefix) && !wanted(path, keep)
+		return IsFileSystem(path) && !wanted(path, keep)
 	})
 	if err != nil {
 		return err

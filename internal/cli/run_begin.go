@@ -86,6 +86,7 @@ func beware(o run.Options) {
 	}
 }
 
+// bewareHost says what the doctor has found that weighs.
 func bewareHost(o run.Options) {
 	for _, m := range o.Run.Host.Remarks {
 		if m.Level == "warn" && remark.Weighs(m.Code) {

@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type Flock struct {
 	kit    *engine.Kit
 	all    []bird
 	undo   []undoing // in the order of planting
+	lacks  []string  // the kinds that can't be planted here
 	ledger *os.File
 }
 
@@ -58,38 +60,51 @@ func Plant(t testing.TB, kit *engine.Kit, id string, kinds ...string) *Flock {
 	t.Helper()
 	f := &Flock{t: t, id: id, kit: kit}
 	f.begin()
+	var planted []string
 	for _, k := range all {
 		if len(kinds) > 0 && !slices.Contains(kinds, k.name) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), plantLimit)
+		had := len(f.all)
 		err := k.plant(ctx, f)
 		cancel()
+		n := len(f.all) - had
+		planted = append(planted, fmt.Sprintf("%s %d", k.name, n))
 		var cannot cannotError
 		switch {
 		case errors.As(err, &cannot):
+			f.lacks = append(f.lacks, k.name)
 			t.Logf("no canaries of %s: %v", k.name, err)
 		case err != nil:
 			t.Errorf("planting canaries of %s: %v", k.name, err)
+		case n < k.least:
+			t.Errorf("%d canaries of %s were planted, expected at least %d", n, k.name, k.least)
 		}
 	}
+	t.Logf("%d canaries: %s", f.Count(), strings.Join(planted, ", "))
 	return f
 }
 
-// all are the kinds of canaries.
+// all are the kinds of canaries. least is how many of a kind there are wherever it can be
+// planted at all.
 var all = []struct {
 	name  string
 	plant func(context.Context, *Flock) error
+	least int
 }{
-	{"files", files}, {"cgroups", cgroups}, {"processes", processes}, {"mounts", mounts}, {"links", links},
-	{"docker", docker}, {"podman", podman}, {"podman-rootless", podmanRootless}, {"containerd", containerd},
-	{"lxd", lxd}, {"incus", incus}, {"lxc", lxc},
+	{"files", files, 3}, {"cgroups", cgroups, 7}, {"processes", processes, 3}, {"mounts", mounts, 3}, {"links", links, 3},
+	{"docker", docker, 9}, {"podman", podman, 9}, {"podman-rootless", podmanRootless, 9}, {"containerd", containerd, 15},
+	{"lxd", lxd, 6}, {"incus", incus, 6}, {"lxc", lxc, 1},
 }
 
 const plantLimit = time.Minute
 
 // Count returns how many canaries there are.
 func (f *Flock) Count() int { return len(f.all) }
+
+// Complete returns whether every kind could be planted.
+func (f *Flock) Complete() bool { return len(f.lacks) == 0 }
 
 // Check demands that every canary is alive.
 func (f *Flock) Check() {

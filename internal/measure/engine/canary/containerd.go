@@ -42,10 +42,13 @@ func firstOf(paths ...string) string {
 }
 
 func (f *Flock) namespace(ctx context.Context, ctr tool, ns, archive, tag string) error {
-	// On version 1 the containers' groups lie in one of the namespace's name.
-	tops, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
+	// The containers' groups lie in one of the namespace's name.
+	tops, err := groupTops()
+	if err != nil {
+		return err
+	}
 	for _, top := range tops {
-		group := filepath.Join(filepath.Dir(top), ns)
+		group := filepath.Join(top, ns)
 		if err := f.after(step{What: "control group " + group, How: removeEmpty, Path: group}); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func free(path string) error {
 	return nil
 }
 
-// cgroups are groups at the top of the tree, one with a process in it.
+// cgroups are groups at the top of every hierarchy. In the first one some have a process.
 func cgroups(_ context.Context, f *Flock) error {
 	tops, err := groupTops()
 	if err != nil {
@@ -35,15 +35,17 @@ func cgroups(_ context.Context, f *Flock) error {
 	}
 	for i, name := range []string{"plimsoll-foo-" + f.id, "plimsoll-" + f.id + "-native", "plimsoll-" + f.id + "-1",
 		"nspawn-plimsoll-" + f.id + "-x", "lxc.payload.plimsoll-" + f.id + "-9"} {
-		dir := filepath.Join(tops[0], name)
-		if err := f.group(dir); err != nil {
-			return err
-		}
-		if i%2 == 0 {
-			continue
-		}
-		if err := f.startIn(dir, "sleep"); err != nil {
-			return err
+		for t, top := range tops {
+			dir := filepath.Join(top, name)
+			if err := f.group(dir); err != nil {
+				return err
+			}
+			if t > 0 || i%2 == 0 {
+				continue
+			}
+			if err := f.startIn(dir, "sleep"); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Like plants what looks like the containers of a run that was killed: dir is the
@@ -121,19 +125,22 @@ func (f *Flock) netnsNamed(ctx context.Context, _ string, names []string) error 
 	return nil
 }
 
-// groupTops are the mount points of the hierarchies of control groups.
+// groupTops are the mount points of the hierarchies of control groups, of each the first.
 func groupTops() ([]string, error) {
-	files, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
-	if len(files) == 0 {
-		files, _ = filepath.Glob("/sys/fs/cgroup/cgroup.procs")
+	all, err := proc.Here.Hierarchies()
+	var tops []string
+	seen := map[uint64]bool{}
+	for _, h := range all {
+		var st unix.Stat_t
+		if err := unix.Stat(h.Mount, &st); err == nil && !seen[st.Dev] {
+			seen[st.Dev] = true
+			tops = append(tops, h.Mount)
+		}
 	}
-	if len(files) == 0 || os.Geteuid() != 0 {
-		return nil, cannot("no control group can be made without root and a mounted hierarchy")
+	if len(tops) == 0 || os.Geteuid() != 0 {
+		return nil, cannot("no control group can be made without root and a mounted hierarchy: %v", err)
 	}
-	for i, file := range files {
-		files[i] = filepath.Dir(file)
-	}
-	return files, nil
+	return tops, nil
 }
 
 // group makes a control group.

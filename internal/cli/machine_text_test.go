@@ -11,16 +11,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/host"
 )
 
 // machineText describes what a run may change on the machine, a line for each fact, so
-// that two moments can be compared as text. Processes, control groups and files that bear
-// a name are the census's; see campaign.clean.
+// that two moments can be compared as text. Processes come and go, and are the census's;
+// see campaign.clean.
 func machineText(t *testing.T) []string {
 	t.Helper()
 	var lines []string
@@ -40,11 +42,16 @@ func machineText(t *testing.T) []string {
 		add("link", "%s mtu %d %v", l.Name, l.MTU, addresses)
 	}
 	addSettings(add)
+	for path, text := range settingsNow() {
+		add("setting", "%s = %s", path, text)
+	}
 	addDevices(add)
+	addHeld(t, add)
+	addPlaces(add)
 	// Counters, dates and whether a bridge has a carrier change by themselves.
 	passing := regexp.MustCompile(`\[\d+:\d+\]|^#.*| linkdown\b|packets \d+ bytes \d+`)
 	for _, c := range []string{"iptables-save", "ip6tables-save", "nft list ruleset", "ip route show table all", "ip rule",
-		"systemctl list-units --all --plain --no-legend --full plimsoll*",
+		"cat /sys/kernel/security/apparmor/profiles", "systemctl list-units --all --plain --no-legend --full plimsoll*",
 		"unshare -m sh -c 'mount -t tracefs none /mnt && cd /mnt && ls instances && cat current_tracer set_event kprobe_events uprobe_events 2>/dev/null'"} {
 		out, err := exec.Command("sh", "-c", c).Output()
 		if err != nil && len(out) == 0 {
@@ -95,6 +102,66 @@ func addDevices(add func(kind, format string, args ...any)) {
 	})
 }
 
+// addHeld adds the control groups of all hierarchies, the network namespaces that files
+// hold, and the loop devices in use.
+func addHeld(t *testing.T, add func(kind, format string, args ...any)) {
+	t.Helper()
+	now, err := host.Machine{}.Census(t.Context())
+	require.NoError(t, err)
+	for _, it := range now.Since(&host.Census{}) {
+		switch {
+		case it.Kind == host.KindNetNS && !strings.HasPrefix(it.Name, "/"): // a process's
+		case it.Kind == host.KindCgroup, it.Kind == host.KindLoop, it.Kind == host.KindNetNS:
+			add(string(it.Kind), "%s %s", it.Name, it.Detail)
+		}
+	}
+}
+
+// places are the directories in which engines, and Plimsoll itself, keep what is to go
+// again, each with the depth to which its names are compared.
+var places = map[string]int{
+	"/tmp": 1, "/var/tmp": 1, "/dev/shm": 1, "/run": 1, "/run/user": 4, "/run/containerd": 3, "/run/cni": 3, "/run/containers": 3, "/run/crun": 1, "/run/docker": 3, "/run/libpod": 2, "/run/lock": 1, "/run/lxc": 2, "/run/plimsoll": 2, "/run/runc": 1, "/run/runsc": 1, "/run/systemd": 3, "/var/lib": 1, "/var/lib/cni": 3, "/var/lib/lxc": 1, "/var/lib/machines": 1,
+	"/var/lib/containers": 3, "/var/lib/docker": 3, "/var/lib/containerd": 2, "/var/lib/lxd": 2, "/var/lib/incus": 2,
+	"/var/lib/plimsoll-lab": 4, "/var/lib/plimsoll-lab/home/.local/share/containers": 3, "/run/plimsoll-lab/docker": 3, "/run/plimsoll-lab/containerd": 3, "/run/plimsoll-lab/xdg": 3,
+}
+
+// passingPlace is a path whose presence says nothing about a run.
+var passingPlace = regexp.MustCompile(strings.Join([]string{
+	`^/(var/)?tmp/(Test|go-|canary-|bash_)`,                      // the test's own directories, the go command's, and canaries
+	`^/var/lib/cni/networks/[^/]+/(last_reserved_ip\.\d+|lock)$`, // a plug-in's own, from its first container on
+	`/docker/(exec/)?netns/[0-9a-f]{12}$`,                        // Docker removes them once a minute
+	`/(lxd|incus)/logs/`,                                         // LXD and Incus remove them two days after the container
+	`/(lxd|incus)/database/global/`,                              // their database, in pieces of its own
+	`^/run/plimsoll/queue/`,                                      // of one who waits; a killed one's goes when the next comes
+	`/lib/plimsoll-lab/[^/]*rootfs/|/usr/`,                       // nothing is kept there
+}, "|"))
+
+func addPlaces(add func(kind, format string, args ...any)) {
+	for top, deep := range places {
+		_ = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // it is not there, or has gone meanwhile
+			case passingPlace.MatchString(path) && path != top:
+				return skip(e)
+			case path != top:
+				add("file", "%s", path)
+			}
+			if e.IsDir() && path != top && strings.Count(path, "/")-strings.Count(top, "/") >= deep {
+				return fs.SkipDir
+			}
+			return nil
+		})
+	}
+}
+
+func skip(e fs.DirEntry) error {
+	if e.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
 // bpfPrograms are the ids of the programs that the kernel holds; source: bpf(2).
 func bpfPrograms() (ids []uint32) {
 	const progGetNextID = 11
@@ -108,16 +175,29 @@ func bpfPrograms() (ids []uint32) {
 	}
 }
 
-// changedText lists what is in one text and not in the other, as a difference shows it.
-func changedText(before, after []string) (changed []string) {
-	for _, l := range before {
-		if _, is := slices.BinarySearch(after, l); !is {
-			changed = append(changed, "- "+l)
-		}
+// stillChanged lists what of the machine is not as it was before. A daemon whose client was
+// killed in the middle of a call takes back by itself what it had begun to make:
+// containerd a pod's network namespace.
+func stillChanged(t *testing.T, before []string) []string {
+	t.Helper()
+	changed := changedText(before, machineText(t))
+	for patience := time.Now().Add(10 * time.Second); len(changed) > 0 && time.Now().Before(patience); changed = changedText(before, machineText(t)) {
+		time.Sleep(200 * time.Millisecond)
 	}
-	for _, l := range after {
-		if _, is := slices.BinarySearch(before, l); !is {
-			changed = append(changed, "+ "+l)
+	return changed
+}
+
+// changedText lists what is in one sorted text and not in the other, as a difference shows
+// it. A line that is there twice counts twice: one mount may hide another.
+func changedText(before, after []string) (changed []string) {
+	for len(before) > 0 || len(after) > 0 {
+		switch {
+		case len(after) == 0 || len(before) > 0 && before[0] < after[0]:
+			changed, before = append(changed, "- "+before[0]), before[1:]
+		case len(before) == 0 || after[0] < before[0]:
+			changed, after = append(changed, "+ "+after[0]), after[1:]
+		default:
+			before, after = before[1:], after[1:]
 		}
 	}
 	return changed
@@ -128,12 +208,12 @@ func TestMachineTextSeesChanges(t *testing.T) {
 		t.Skip("reads all of this machine's settings: left out with -short")
 	}
 	before := machineText(t)
-	for _, want := range []string{"mount ", "link lo ", "setting /proc/sys/kernel/ostype = Linux", "device /dev/null 0:0 "} {
+	for _, want := range []string{"mount ", "link lo ", "setting /proc/sys/kernel/ostype = Linux", "device /dev/null 0:0 ", "file /run/"} {
 		if !slices.ContainsFunc(before, func(l string) bool { return strings.HasPrefix(l, want) }) {
 			t.Errorf("nothing begins with %q", want)
 		}
 	}
-	if got := changedText([]string{"a", "b"}, []string{"b", "c"}); !slices.Equal(got, []string{"- a", "+ c"}) {
+	if got := changedText([]string{"a", "b"}, []string{"b", "b", "c"}); !slices.Equal(got, []string{"- a", "+ b", "+ c"}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -179,7 +179,7 @@ test-asking: $(SUM)
 	@$(GOTEST) --packages="$(filter-out $(MEASURING),$(ENGINE_TESTS))" -- -trimpath -p 3 -exec '$(CURDIR)/lab/test-turn $(CURDIR)/bin' -timeout $(TEST_TIME) $(TEST_FLAGS) -skip '$(WHOLE)'
 
 # What compares the whole machine before and after.
-WHOLE := ^Test(KilledEverywhere|PoorConditions)$$
+WHOLE := ^Test(Killed(Everywhere|Podman)|PoorConditions)$$
 
 test-whole: $(SUM)
 	@mkdir -p bin

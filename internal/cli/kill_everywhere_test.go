@@ -51,7 +51,7 @@ var lives = sync.OnceValue(func() string {
 
 // The campaign of kills; `make test-kill` makes a long one.
 var (
-	killTimes = flag.Int("kills", 9, "how many runs TestKilledEverywhere kills")
+	killTimes = flag.Int("kills", 9, "how many runs TestKilledEverywhere kills, and TestKilledPodman a third")
 	killSeed  = flag.Uint64("killseed", 1, "what its moments and targets are drawn from")
 	killFirst = flag.Int("killfirst", 0, "the first round, to repeat one")
 )
@@ -231,7 +231,7 @@ func TestKilledPodman(t *testing.T) {
 {engine: podman, rootless: no, network: none, client: steps}
 {engine: podman, rootless: no}
 `
-	for i := range *killTimes {
+	for i := range max(1, *killTimes/3) {
 		n := *killFirst + i
 		c.roundOf(n, rand.New(rand.NewPCG(*killSeed, uint64(n))), podman)
 		if t.Failed() {

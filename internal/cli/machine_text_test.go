@@ -121,8 +121,8 @@ func addHeld(t *testing.T, add func(kind, format string, args ...any)) {
 // again, each with the depth to which its names are compared.
 var places = map[string]int{
 	"/tmp": 1, "/var/tmp": 1, "/dev/shm": 1, "/run": 1, "/run/user": 4, "/run/containerd": 3, "/run/cni": 3, "/run/containers": 3, "/run/crun": 1, "/run/docker": 3, "/run/libpod": 2, "/run/lock": 1, "/run/lxc": 2, "/run/plimsoll": 2, "/run/runc": 1, "/run/runsc": 1, "/run/systemd": 3, "/var/lib": 1, "/var/lib/cni": 3, "/var/lib/lxc": 1, "/var/lib/machines": 1,
-	"/var/lib/containers": 3, "/var/lib/docker": 3, "/var/lib/containerd": 2, "/var/lib/lxd": 2, "/var/lib/incus": 2,
-	"/var/lib/plimsoll-lab": 4, "/var/lib/plimsoll-lab/home/.local/share/containers": 3, "/run/plimsoll-lab/docker": 3, "/run/plimsoll-lab/containerd": 3, "/run/plimsoll-lab/xdg": 3,
+	"/var/lib/containers": 4, "/var/lib/docker": 3, "/var/lib/containerd": 2, "/var/lib/lxd": 2, "/var/lib/incus": 2,
+	"/var/lib/plimsoll-lab": 4, "/var/lib/plimsoll-lab/home/.local/share/containers": 4, "/run/plimsoll-lab/docker": 3, "/run/plimsoll-lab/containerd": 3, "/run/plimsoll-lab/xdg": 3,
 }
 
 // passingPlace is a path whose presence says nothing about a run.

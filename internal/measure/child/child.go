@@ -47,6 +47,9 @@ type Command struct {
 	// Leaves: what still holds the pipes a moment after the program has ended
 	// well is meant to stay, as a monitor of containers is.
 	Leaves bool
+	// Outlives: it goes on to its own end where we are killed. It holds the reading end
+	// of its pipes itself, so that printing does not end it.
+	Outlives bool
 	// User is who it is run as, ourselves where nil.
 	User *syscall.Credential
 	// Attr are further attributes, such as namespaces. Session and user are ours.

@@ -1,9 +1,11 @@
 package child
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -212,4 +214,48 @@ func TestGrace(t *testing.T) {
 	if out.String() != "tidied\n" || p.State() == nil || p.State().ExitCode() != 0 {
 		t.Errorf("%q %v", out.String(), p.State())
 	}
+}
+
+// TestOutlives: what prints after its starter was killed goes on to its end where it is told
+// to, and ends at its next word where not.
+func TestOutlives(t *testing.T) {
+	for _, outlives := range []bool{true, false} {
+		done := filepath.Join(t.TempDir(), "done")
+		program := script(t, "echo $$; sleep 0.3; echo more; echo yet more >&2; echo end > "+done+"; sleep 600")
+		cmd := exec.Command(os.Args[0], "-test.run", "TestStarter", "-test.v")
+		cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_PROGRAM="+program, fmt.Sprint("PLIMSOLL_TEST_OUTLIVES=", outlives))
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		pid := 0
+		for pid == 0 && lines.Scan() {
+			pid, _ = strconv.Atoi(lines.Text())
+		}
+		if pid == 0 {
+			t.Fatal("the starter started nothing")
+		}
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait() // killed
+		wrote := func() bool { _, err := os.Stat(done); return err == nil }
+		for range 500 {
+			if wrote() || syscall.Kill(pid, 0) != nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if wrote() != outlives {
+			t.Errorf("outlives %v: it came to its end: %v", outlives, wrote())
+		}
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it has ended
+	}
+}
+
+// TestStarter is the one that TestOutlives kills.
+func TestStarter(t *testing.T) {
+	program := os.Getenv("PLIMSOLL_TEST_PROGRAM")
+	if program == "" {
+		return // nobody's to run but TestOutlives's
+	}
+	_, _ = Run(t.Context(), Command{Argv: []string{program}, Stdout: os.Stdout, Stderr: os.Stdout, Outlives: os.Getenv("PLIMSOLL_TEST_OUTLIVES") == "true"})
 }

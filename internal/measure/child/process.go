@@ -109,6 +109,13 @@ func (p *Process) plumb() (theirs []*os.File, err error) {
 			return nil, err
 		}
 		theirs, p.pipes = append(theirs, w), append(p.pipes, r)
+		if c.Outlives { // opened anew: a child's end blocks, and ours must not
+			held, err := again(r)
+			if err != nil {
+				return nil, err
+			}
+			theirs, p.cmd.ExtraFiles = append(theirs, held), append(p.cmd.ExtraFiles, held)
+		}
 		p.readers.Go(func() {
 			if _, err := io.Copy(to, r); err != nil {
 				_, _ = io.Copy(io.Discard, r) // else it would wait for room in the pipe
@@ -128,6 +135,18 @@ func (p *Process) plumb() (theirs []*os.File, err error) {
 		p.cmd.Stderr = w
 	}
 	return theirs, err
+}
+
+// again opens the reading end of a pipe once more.
+func again(r *os.File) (held *os.File, err error) {
+	raw, err := r.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	cerr := raw.Control(func(fd uintptr) {
+		held, err = os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
+	})
+	return held, errors.Join(cerr, err)
 }
 
 // supervise sees the program to its end.

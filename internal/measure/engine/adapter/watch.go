@@ -12,7 +12,6 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
 
@@ -33,18 +32,16 @@ type Line struct {
 // maxLines bounds what is kept of a command's output.
 const maxLines = 2000
 
-// Watch runs a command (of which Argv, Env, Dir and the credentials count)
-// and stamps what it says: the parts of a pull are told by the lines between
+// Watch runs a command and stamps what it says: the parts of a pull are told by the lines between
 // them. ctx ends it, with all that it has started. The error is for a command
 // that could not be started or ended badly, with its own words.
-func Watch(ctx context.Context, c probe.Command) (Watched, error) {
-	cmd := Child(c, 0)
+func Watch(ctx context.Context, cmd child.Command) (Watched, error) {
 	out := &lines{}
 	cmd.Stdout, cmd.Stderr, cmd.Leaves = out, out, true // one writer, so one pipe and one order
 	w := Watched{Begin: stamp.Now()}
 	p, err := child.Start(ctx, cmd)
 	if err != nil {
-		return w, fmt.Errorf("starting %s: %w", c.Argv[0], err)
+		return w, fmt.Errorf("starting %s: %w", cmd.Argv[0], err)
 	}
 	_, err = p.Wait()
 	w.End = stamp.Now()
@@ -56,7 +53,7 @@ func Watch(ctx context.Context, c probe.Command) (Watched, error) {
 		}
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return w, &SaidError{Argv: c.Argv, Said: Words([]byte(w.Text())), Err: err}
+		return w, &SaidError{Argv: cmd.Argv, Said: Words([]byte(w.Text())), Err: err}
 	}
 	return w, err
 }

@@ -69,7 +69,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 			return engine.Pulled{}, err
 		}
 	}
-	w, err := adapter.Watch(ctx, e.pullCommand(task.Ref))
+	w, err := adapter.Watch(ctx, adapter.Child(e.pullCommand(task.Ref), 0))
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
 	if err != nil {
 		p.Failure = adapter.PullFailure(err, pullPatterns)
@@ -315,7 +315,7 @@ func (e *environment) cachedSIF(ctx context.Context, ref string) (string, error)
 // printed is the size that `apptainer cache list` gives for an image file in
 // the cache, -1 where it has no such line.
 func (e *environment) printed(ctx context.Context, name string) (int64, error) {
-	w, err := adapter.Watch(ctx, e.tool([]string{e.program.path, "cache", "list", "--verbose"}))
+	w, err := adapter.Watch(ctx, adapter.Child(e.tool([]string{e.program.path, "cache", "list", "--verbose"}), 0))
 	if err != nil {
 		return -1, err
 	}

@@ -87,7 +87,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 			return engine.Pulled{}, err
 		}
 	}
-	w, err := adapter.Watch(ctx, pull)
+	w, err := adapter.Watch(ctx, adapter.Child(pull, 0))
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
 	if err != nil {
 		p.Failure = adapter.PullFailure(err, []adapter.Pattern{{Text: "not in registry", Class: record.Unavailable}})
@@ -101,7 +101,7 @@ func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pu
 	if !e.squash {
 		return p, nil
 	}
-	c, err := adapter.Watch(ctx, convert)
+	c, err := adapter.Watch(ctx, adapter.Child(convert, 0))
 	if err != nil {
 		p.Failure = adapter.PullFailure(err, nil)
 		return p, nil

@@ -27,7 +27,7 @@ func (e *environment) Save(ctx context.Context, ref string) (n int64, err error)
 		remove := func() error { return safepath.RemoveAll(file) }
 		err = errors.Join(err, adapter.AsUser(e.user, e.Kit, remove))
 	}()
-	if _, err := adapter.Watch(ctx, convert); err != nil {
+	if _, err := adapter.Watch(ctx, adapter.Child(convert, 0)); err != nil {
 		return 0, &engine.Error{Class: record.EngineError, Text: "making an archive of the image " + ref, Err: err}
 	}
 	info, err := os.Stat(file)

@@ -24,6 +24,22 @@ const lateMost = 20
 // lateLimit is how long a container is looked for where the name tells nothing.
 const lateLimit = 2 * time.Second
 
+// imageLimit is for how long an image is looked for that is not there: the daemon goes on
+// unpacking the layers that it has of a pull or a load whose client is gone.
+const imageLimit = 5 * time.Second
+
+// comes returns whether an image is there, or comes by then.
+func (d *daemon) comes(ctx context.Context, tag string, by time.Time) (bool, error) {
+	for {
+		if there, err := d.has(ctx, tag); there || err != nil || time.Now().After(by) {
+			return there, err
+		}
+		if !engine.Pause(ctx, 100*time.Millisecond) {
+			return false, nil
+		}
+	}
+}
+
 // removeSurely is removeContainer for one that the daemon may still be making from an
 // image: it returns when none of this name is there and none is being made.
 func (d *daemon) removeSurely(ctx context.Context, name, tag string) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
@@ -37,14 +38,14 @@ func (d *daemon) strike(l engine.Ledger, kind, name string) error {
 
 // Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
-	asks := lateMost
-	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t, &asks) },
+	asks, by := lateMost, time.Now().Add(imageLimit)
+	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t, &asks, by) },
 		func(ctx context.Context, t engine.Thing) error { return e.takeAway(ctx, kit, t) }), nil
 }
 
 // look says whether a thing of the ledger's is still there, or on its way: asks is of how
-// many more the latter may be asked.
-func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing, asks *int) (there bool, err error) {
+// many more containers the latter may be asked, by is until when images may come.
+func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing, asks *int, by time.Time) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
 	defer cancel()
 	defer func() {
@@ -68,7 +69,7 @@ func (e *Engine) look(ctx context.Context, kit *engine.Kit, t engine.Thing, asks
 		is, err := d.nameIs(ctx, t.Name, e.imageFor(kit, t))
 		return is == taken, err // takeAway waits for it
 	case engine.KindImage:
-		return d.has(ctx, t.Name)
+		return d.comes(ctx, t.Name, by)
 	}
 	return false, &engine.Error{Class: record.HarnessError, Text: fmt.Sprintf("the ledger has a %s of %s's, which is none of its kinds", t.Kind, e.name)}
 }

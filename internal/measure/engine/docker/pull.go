@@ -121,7 +121,7 @@ func (env *environment) pullAPI(ctx context.Context, ref string) (p engine.Pulle
 }
 
 func (env *environment) pullCLI(ctx context.Context, ref string) (engine.Pulled, progress.Pull) {
-	w, err := adapter.Watch(ctx, env.cli.command("pull", ref))
+	w, err := adapter.Watch(ctx, adapter.Child(env.cli.command("pull", ref), 0))
 	p := engine.Pulled{Events: map[record.Event]int64{record.Request: w.Begin}, Client: w.Client}
 	var said progress.Pull
 	if err != nil {

@@ -122,7 +122,7 @@ func (f *failed) Error() string { return fmt.Sprintf("status %d: %s", f.status, 
 
 // output runs podman beside the trials and gives what it printed.
 func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
-	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", User: adapter.Credential(p.as), Limit: commandLimit}
+	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", User: adapter.Credential(p.as), Limit: commandLimit, Outlives: args[0] == "load"}
 	// The pause process inherits our standard error where podman starts it.
 	c.Leaves = true
 	out, err := child.Run(ctx, c)

@@ -71,6 +71,9 @@ func (e *Engine) open(ctx context.Context, kit *engine.Kit, spec engine.Spec, en
 	p := env.p
 	e.holdPause(kit, p)
 	env.release = append(env.release, func(ctx context.Context) error { return e.letGo(ctx, kit, p) })
+	if err := p.keepPassing(kit); err != nil {
+		return err
+	}
 
 	if driver := driverOf(kit, spec); driver != engine.DefaultLevel {
 		if driver == btrfs && p.user != nil {

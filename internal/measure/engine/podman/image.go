@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/archive"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/image"
@@ -50,6 +52,14 @@ func (e *Engine) provide(ctx context.Context, kit *engine.Kit, p *program, name 
 		return "", nil, errors.Join(err, release(context.WithoutCancel(ctx)))
 	}
 	return tag, release, nil
+}
+
+// keepPassing gives what Podman writes down during a pull or a load, blobs as large as the
+// image, a directory in the run's folder: a kill leaves them.
+func (p *program) keepPassing(kit *engine.Kit) error {
+	dir := filepath.Join(kit.Dir, "podman-passing-"+p.who())
+	p.env = append(slices.Clone(p.env), "TMPDIR="+dir)
+	return adapter.OwnDirMode(dir, p.as, kit, 0o700)
 }
 
 func (p *program) load(ctx context.Context, path string) error {

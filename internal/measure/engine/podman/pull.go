@@ -31,7 +31,9 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 		p, err = env.rest.pull(ctx, task.Ref)
 	} else {
 		var w adapter.Watched
-		w, err = adapter.Watch(ctx, env.p.command("pull", "--tls-verify=false", task.Ref))
+		pull := adapter.Child(env.p.command("pull", "--tls-verify=false", task.Ref), 0)
+		pull.Outlives = true
+		w, err = adapter.Watch(ctx, pull)
 		p = pulled(&w)
 		p.Client = w.Client
 	}

@@ -1,6 +1,7 @@
 package podman
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -219,6 +220,11 @@ func (e *Engine) holding(ctx context.Context, kit *engine.Kit, p *program, f fun
 
 func (p *program) leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	var left []engine.Leftover
+	if len(engine.OfKind(things, engine.KindImage)) > 0 {
+		p.await(ctx, commandsEnd, func(line []byte) bool {
+			return bytes.Contains(line, []byte("\x00pull\x00")) || bytes.Contains(line, []byte("\x00load\x00"))
+		})
+	}
 	for _, t := range things {
 		switch t.Kind {
 		case engine.KindContainer, engine.KindImage:

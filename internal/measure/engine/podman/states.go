@@ -1,21 +1,23 @@
 package podman
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
-// crun keeps a copy of a container's specification beside its status. Where
-// podman removes a container that crun is still making or taking down (a kill,
-// a time limit), the copy stays and nobody knows of it any more. It says whose
-// the container is: by annotations of ours, or by a root in a store of ours.
+// A runtime keeps a container's specification beside its status. Where podman
+// removes a container that the runtime is still making or taking down (a kill, a
+// time limit), it stays and nobody knows of it any more. It says whose the
+// container is: by annotations of ours, or by a root in a store of ours.
 
 // containerNote is the annotation that has a container's name; the run's id is
 // in that of engine.Label.
@@ -26,11 +28,20 @@ func annotations(runID, name string) map[string]string {
 	return map[string]string{engine.Label: runID, containerNote: name}
 }
 
-// kept is what crun's copy says.
+// kept is what a specification says, as crun copies it and as runc writes it into its
+// state.
 type kept struct {
 	Root        struct{ Path string }
 	Annotations map[string]string
+	Config      struct {
+		RootFS string
+		Labels []string // annotations, as KEY=VALUE
+	}
+	PID int `json:"init_process_pid"`
 }
+
+// specifications are the files that have them, by runtime.
+var specifications = map[string]string{"crun": "config.json", "runc": "state.json"}
 
 // entries lists the directories of a runtime's of which one file, there in each,
 // says that they are ours; runtimes keep one for each container.
@@ -48,14 +59,17 @@ func (p *program) entries(base, file string, ours func(dir string, text []byte) 
 	return dirs
 }
 
-// states are the directories of crun's that belong to the container of this
+// states are the directories of runtimes that belong to the container of this
 // name, or, without a name, to a store of ours; a container that runs keeps its
 // own.
-func (p *program) states(name string) []string {
-	return p.entries(filepath.Join(p.runDir(), "crun"), "config.json", func(dir string, text []byte) bool {
-		var k kept
-		return json.Unmarshal(text, &k) == nil && p.keeps(k, name) && !runs(dir)
-	})
+func (p *program) states(name string) (dirs []string) {
+	for runtime, file := range specifications {
+		dirs = append(dirs, p.entries(filepath.Join(p.runDir(), runtime), file, func(dir string, text []byte) bool {
+			var k kept
+			return json.Unmarshal(text, &k) == nil && p.keeps(&k, name) && !k.runs(dir)
+		})...)
+	}
+	return dirs
 }
 
 // dropStates removes them.
@@ -63,30 +77,35 @@ func (p *program) dropStates(name string) error {
 	var errs []error
 	for _, dir := range p.states(name) {
 		if err := p.asUser(func() error { return safepath.RemoveAll(dir) }); err != nil {
-			errs = append(errs, fmt.Errorf("removing what crun keeps of a container of the run: %w", err))
+			errs = append(errs, fmt.Errorf("removing what a runtime keeps of a container of the run: %w", err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// keeps says whether a copy is of the container, or of the store.
-func (p *program) keeps(k kept, name string) bool {
+// keeps says whether a specification is of the container, or of the store.
+func (p *program) keeps(k *kept, name string) bool {
 	if name == "" {
-		return p.store.own() && strings.HasPrefix(k.Root.Path, p.store.root+"/")
+		return p.store.own() && strings.HasPrefix(cmp.Or(k.Root.Path, k.Config.RootFS), p.store.root+"/")
 	}
-	return p.runID != "" && k.Annotations[engine.Label] == p.runID && k.Annotations[containerNote] == name
+	says := func(key, value string) bool {
+		return k.Annotations[key] == value || slices.Contains(k.Config.Labels, key+"="+value)
+	}
+	return p.runID != "" && says(engine.Label, p.runID) && says(containerNote, name)
 }
 
-// runs says whether a state's process is still there; without a status there is
-// none yet.
-func runs(dir string) bool {
-	text, err := readState(filepath.Join(dir, "status"))
-	var s struct {
+// runs says whether a container's process is still there. crun has its number in a
+// file of its own; without that there is none yet.
+func (k *kept) runs(dir string) bool {
+	s := struct {
 		PID int `json:"pid"`
-	}
-	if err != nil || json.Unmarshal(text, &s) != nil || s.PID <= 0 {
+	}{k.PID}
+	if text, err := readState(filepath.Join(dir, "status")); err == nil && json.Unmarshal(text, &s) != nil {
 		return false
 	}
-	_, err = os.Lstat(fmt.Sprintf("/proc/%d", s.PID))
+	if s.PID <= 0 {
+		return false
+	}
+	_, err := os.Lstat(fmt.Sprintf("/proc/%d", s.PID))
 	return err == nil
 }

@@ -1,6 +1,7 @@
 package podman
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 	"plimsoll/internal/measure/engine"
 )
 
-// TestDropStates: of what crun keeps goes what says by itself that it is the
+// TestDropStates: of what runtimes keep goes what says by itself that it is the
 // container's, or in the store, and does not run; a user's stays.
 func TestDropStates(t *testing.T) {
 	dir := t.TempDir()
@@ -39,25 +40,46 @@ func TestDropStates(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(at, name), []byte(files[i]), 0o600))
 		}
 	}
-	there := func() map[string]bool {
-		entries, err := os.ReadDir(filepath.Join(dir, "crun"))
+	for id, k := range map[string]kept{
+		"runc: ours":     ofRunc("/home/u/x", 0, engine.Label+"=abcd1234", containerNote+"=plimsoll-abcd1234-1"),
+		"runc: runs":     ofRunc("/home/u/x", os.Getpid(), engine.Label+"=abcd1234", containerNote+"=plimsoll-abcd1234-1"),
+		"runc: another":  ofRunc("/home/u/x", 0, engine.Label+"=abcd1234", containerNote+"=plimsoll-abcd1234-2"),
+		"runc: foreign":  ofRunc("/home/u/x", 0, engine.Label+"=efgh5678", containerNote+"=plimsoll-abcd1234-1"),
+		"runc: in store": ofRunc("/runs/abcd1234/store/root/vfs/x", 0),
+	} {
+		text, err := json.Marshal(map[string]any{"init_process_pid": k.PID, "config": map[string]any{"rootfs": k.Config.RootFS, "labels": k.Config.Labels}})
 		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "runc", id), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "runc", id, "state.json"), text, 0o600))
+	}
+	there := func() map[string]bool {
 		all := map[string]bool{}
-		for _, e := range entries {
-			all[e.Name()] = true
+		for _, runtime := range []string{"crun", "runc"} {
+			entries, err := os.ReadDir(filepath.Join(dir, runtime))
+			require.NoError(t, err)
+			for _, e := range entries {
+				all[e.Name()] = true
+			}
 		}
 		return all
 	}
 	if err := p.dropStates("plimsoll-abcd1234-1"); err != nil {
 		t.Error(err)
 	}
-	if now := there(); now["ours"] || now["torn"] || len(now) != 7 {
+	if now := there(); now["ours"] || now["torn"] || now["runc: ours"] || len(now) != 11 {
 		t.Errorf("of the container are left %v", now)
 	}
 	if err := p.dropStates(""); err != nil {
 		t.Error(err)
 	}
-	if now := there(); now["in store"] || !now["beside"] || len(now) != 6 {
+	if now := there(); now["in store"] || now["runc: in store"] || !now["beside"] || len(now) != 9 {
 		t.Errorf("of the store are left %v", now)
 	}
+}
+
+// ofRunc is what runc's state says of a container.
+func ofRunc(root string, pid int, labels ...string) kept {
+	k := kept{PID: pid}
+	k.Config.RootFS, k.Config.Labels = root, labels
+	return k
 }

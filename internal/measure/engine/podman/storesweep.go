@@ -140,27 +140,31 @@ func (p *program) clear(ctx context.Context, kit *engine.Kit) error {
 // that don't end. It says whether there were any.
 func (p *program) endCommands(ctx context.Context) bool {
 	arg := []byte("\x00" + p.store.run + "\x00") // of --runroot, and of a monitor's --exit-command-arg
-	ctx, cancel := context.WithTimeout(ctx, commandsEnd)
+	were, still := p.await(ctx, commandsEnd, func(line []byte) bool { return bytes.Contains(line, arg) })
+	for pid, line := range still {
+		_ = p.endService(pid, line) // what stays, podman will tell
+	}
+	return were
+}
+
+// await waits, for so long at most, until no process of the run's and of this podman's
+// user has such a command line. It returns whether there were any, and which still are.
+func (p *program) await(ctx context.Context, most time.Duration, is func(line []byte) bool) (were bool, working map[int][]byte) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for were := false; ; were = true {
-		working := map[int][]byte{}
+	for ; ; were = true {
+		working = map[int][]byte{}
 		for pid, line := range adapter.CommandLines() {
-			if bytes.Contains(line, arg) && adapter.RunsAs(pid, p.uid()) && proc.Here.Inherited(pid, p.mark) {
+			if is(line) && adapter.RunsAs(pid, p.uid()) && proc.Here.Inherited(pid, p.mark) {
 				working[pid] = line
 			}
 		}
 		if len(working) == 0 {
-			return were
+			return were, nil
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-			continue
-		case <-ctx.Done():
+		if !engine.Pause(ctx, 20*time.Millisecond) {
+			return true, working
 		}
-		for pid, line := range working {
-			_ = p.endService(pid, line) // what stays, podman will tell
-		}
-		return true
 	}
 }
 

@@ -175,7 +175,7 @@ func TestKilledEverywhere(t *testing.T) {
 			t.Fatalf("stopped after the round that failed; again: -kills 1 -killseed %d -killfirst %d", *killSeed, *killFirst+i)
 		}
 	}
-	if *killTimes >= 20 {
+	if whole() {
 		c.whole()
 	}
 	c.flock.Check()
@@ -342,8 +342,14 @@ func (c *campaign) roundOf(n int, chance *rand.Rand, proto killedProtocol) {
 
 	switch {
 	case next == "resume" && c.begun():
-		if code, said := c.resume(); code != 0 && code != 6 && code != 130 {
+		code, said := c.resume()
+		switch further := len(c.trials()) > len(known); {
+		case code != 0 && code != 6 && code != 130:
 			t.Errorf("%s: resuming: status %d\n%s", label, code, said)
+		case code != 130:
+			c.counts["resumed to its end"]++
+		case whole() && !further:
+			t.Errorf("%s: resuming came no further in %v:\n%s", label, resumed(), said)
 		}
 		fallthrough
 	case next != "next run":
@@ -460,11 +466,22 @@ func (c *campaign) resume() (status int, said string) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	stop := time.AfterFunc(latest, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	stop := time.AfterFunc(resumed(), func() { _ = cmd.Process.Signal(os.Interrupt) })
 	defer stop.Stop()
 	_ = cmd.Wait() // the status says it
 	return cmd.ProcessState.ExitCode(), text.String()
 }
+
+// resumed is how long a resumed run goes on before it is told to end.
+func resumed() time.Duration {
+	if whole() {
+		return 3 * latest
+	}
+	return latest
+}
+
+// whole says whether the campaign is the long one, of `make test-kill`.
+func whole() bool { return *killTimes >= 20 }
 
 func childrenOf(pid int) []int {
 	var all []int

@@ -15,8 +15,9 @@ import (
 func containerd(b *bench) {
 	b.env = []string{"HOME=" + filepath.Join(b.dir, "home")}
 	h := hand{program: []string{"ctr", "--address", b.where, "--namespace", adapter.Namespace(b.kit.RunID)}}
+	fifos := filepath.Join(b.dir, "fifos") // a ctr that is killed leaves them
 	run := func(verb, name, image string, opts, argv []string) []string {
-		args := append([]string{"run", verb, "--label", b.label(), "--cgroup", "/" + name}, opts...)
+		args := append([]string{"run", verb, "--fifo-dir", fifos, "--label", b.label(), "--cgroup", "/" + name}, opts...)
 		return h.argv(append(append(args, image, name), argv...))
 	}
 	h.once = func(name, image string, opts []string, argv ...string) []string {
@@ -26,7 +27,7 @@ func containerd(b *bench) {
 		return run("--detach", name, image, opts, argv)
 	}
 	h.inside = func(name string, argv ...string) []string {
-		return h.argv(append([]string{"tasks", "exec", "--exec-id", b.unique(), name}, argv...))
+		return h.argv(append([]string{"tasks", "exec", "--fifo-dir", fifos, "--exec-id", b.unique(), name}, argv...))
 	}
 	h.remove = func(name string) [][]string {
 		return [][]string{h.cmd("tasks", "delete", "--force", name), h.cmd("containers", "delete", name)}

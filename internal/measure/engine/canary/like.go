@@ -83,12 +83,12 @@ func (f *Flock) helpers(_ context.Context, dir string, names []string) error {
 }
 
 // groupsNamed lie below a group of the user's, each with a process in it.
-func (f *Flock) groupsNamed(_ context.Context, _ string, names []string) error {
+func (f *Flock) groupsNamed(_ context.Context, dir string, names []string) error {
 	tops, err := groupTops()
 	if err != nil {
 		return err
 	}
-	top := filepath.Join(tops[0], "canary-"+f.id)
+	top := filepath.Join(tops[0], "canary-"+f.id+"-"+filepath.Base(dir))
 	if err := f.group(top); err != nil {
 		return err
 	}

@@ -17,7 +17,9 @@ LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless ch
 LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm sshd" # what the tests want in addition, and first
 LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0 plimslurm0" # that engines' scripts make; one of the user's is not noted
 LAB_SELF=$(basename "$0")
-name='' summary='' needs=() run='' # an engine's script sets the first three, lab_engine the last
+# An engine's script sets the first four, lab_engine the last. places are where Plimsoll finds the
+# engine beside the usual places: WORD PATH, see docs/lab.md.
+name='' summary='' needs=() places=() run=''
 
 say() { printf '%s: %s\n' "$LAB_SELF" "$*" >&2; }
 die() {
@@ -89,6 +91,21 @@ note() { [ -e "$run/before/$1" ] || { mkdir -p "$run/before" && printf '%s\n' "$
 noted() { [ -e "$run/before/$1" ]; }
 before() { cat "$run/before/$1" 2>/dev/null; }
 forget() { rm -f "$run/before/$1"; }
+
+# tell_places, hide_places: this engine's lines in the file that Plimsoll reads.
+tell_places() {
+	local line
+	[ ${#places[@]} -gt 0 ] || return 0
+	mkdir -p /run/plimsoll
+	for line in "${places[@]}"; do
+		grep -qsxF "$line" /run/plimsoll/places || printf '%s\n' "$line" >>/run/plimsoll/places
+	done
+}
+hide_places() {
+	[ ${#places[@]} -gt 0 ] && [ -e /run/plimsoll/places ] || return 0
+	grep -vxF -f <(printf '%s\n' "${places[@]}") /run/plimsoll/places >/run/plimsoll/places.new || true
+	if [ -s /run/plimsoll/places.new ]; then mv /run/plimsoll/places.new /run/plimsoll/places; else rm -f /run/plimsoll/places.new /run/plimsoll/places; fi
+}
 
 # ---- processes ------------------------------------------------------------
 
@@ -376,6 +393,7 @@ lab_engine() {
 			touch "$run/up"
 		fi
 		let_pass 7>&-
+		(flock 8; tell_places) 8>"$LAB_RUN/places.lock" 7>&-
 		printf '%s %s ok\n' "$name" "$(version)"
 		;;
 	down)
@@ -385,6 +403,7 @@ lab_engine() {
 		flock -w 600 7 || die "another up or down of $name has held $run.lock for ten minutes"
 		engine_down 7>&- || exit 1
 		stop_passing
+		(flock 8; hide_places) 8>"$LAB_RUN/places.lock" 7>&-
 		rm -f "$run/up"
 		printf '%s down\n' "$name"
 		;;

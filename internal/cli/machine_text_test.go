@@ -131,6 +131,7 @@ var passingPlace = regexp.MustCompile(strings.Join([]string{
 	`^/var/lib/cni/networks/[^/]+/(last_reserved_ip\.\d+|lock)$`, // a plug-in's own, from its first container on
 	`/docker/(exec/)?netns/[0-9a-f]{12}$`,                        // Docker removes them once a minute
 	`/(lxd|incus)/logs/`,                                         // LXD and Incus remove them two days after the container
+	`/incus/run/`,                                                // Incus leaves each container's lxc.conf there, whoever removes it
 	`/(lxd|incus)/database/global/`,                              // their database, in pieces of its own
 	`^/run/plimsoll/queue/`,                                      // of one who waits; a killed one's goes when the next comes
 	`/lib/plimsoll-lab/[^/]*rootfs/|/usr/`,                       // nothing is kept there

@@ -112,7 +112,7 @@ func ordinaryUser(w World, root bool) (*engine.User, string) {
 // runtimeDirs are where an ordinary user's runtime directory may lie when
 // nobody logged in to make one.
 func runtimeDirs(uid string) []string {
-	return []string{"/run/user/" + uid, "/run/plimsoll-lab/xdg", "/run/plimsoll-lab/xdg-" + uid}
+	return append([]string{"/run/user/" + uid}, engine.Places(engine.RuntimeDirs)...)
 }
 
 func engineUser(u *user.User, runtimeDir string) (*engine.User, string) {

@@ -141,7 +141,7 @@ func goesWithout(titles []string) string {
 	var spaces, parts []string
 	for _, t := range titles {
 		switch t {
-		case "seccomp filter", "capability limits":
+		case "seccomp filter", "capability limits", "access control":
 			parts = append(parts, "has no "+t)
 		default:
 			spaces = append(spaces, t)

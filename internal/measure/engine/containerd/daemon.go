@@ -27,7 +27,6 @@ import (
 
 const (
 	usualSocket = "/run/containerd/containerd.sock"
-	labSocket   = "/run/plimsoll-lab/containerd/containerd.sock"
 	backLimit   = 2 * time.Second // of a connection to a daemon that is there
 	// askLimit is of a question that takes milliseconds on a machine that is not busy.
 	askLimit = engine.DetectLimit
@@ -57,7 +56,7 @@ type daemon struct {
 }
 
 // sockets are where a daemon may listen: the one that a build or the user names, else the
-// usual one and the lab's.
+// usual one and further places.
 func sockets(kit *engine.Kit) []string {
 	if s := kit.Joined(daemonProgram); s != "" {
 		return []string{s}
@@ -65,7 +64,7 @@ func sockets(kit *engine.Kit) []string {
 	if a := strings.TrimPrefix(kit.Getenv("CONTAINERD_ADDRESS"), "unix://"); a != "" {
 		return []string{a}
 	}
-	return []string{usualSocket, labSocket}
+	return append([]string{usualSocket}, engine.Places("containerd")...)
 }
 
 // connect finds the first daemon that answers and asks it for its version.

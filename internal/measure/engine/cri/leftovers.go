@@ -29,9 +29,9 @@ func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine
 // the usual ones alone.
 func restarts(socket string) string {
 	switch strings.TrimPrefix(socket, "/var") {
-	case standard[0]:
+	case usual[0]:
 		return "systemctl restart containerd"
-	case standard[1]:
+	case usual[1]:
 		return "systemctl restart crio"
 	}
 	return "start the server that serves " + socket

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,14 +24,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// standard are the sockets where servers listen when nobody said otherwise;
-// the lab's come last.
-var standard = []string{
-	"/run/containerd/containerd.sock",
-	"/run/crio/crio.sock",
-	"/run/plimsoll-lab/containerd/containerd.sock",
-	"/run/plimsoll-lab/crio/crio.sock",
-}
+// usual are the sockets where servers listen when nobody said otherwise.
+var usual = []string{"/run/containerd/containerd.sock", "/run/crio/crio.sock"}
 
 // variable is what crictl and others read the endpoint from.
 const variable = "CONTAINER_RUNTIME_ENDPOINT"
@@ -68,7 +63,7 @@ func (e *Engine) candidates(kit *engine.Kit) ([]string, error) {
 	}
 	v := kit.Getenv(variable)
 	if v == "" {
-		return standard, nil
+		return slices.Concat(usual, engine.Places("containerd"), engine.Places("crio")), nil
 	}
 	path := strings.TrimPrefix(v, "unix://")
 	if !strings.HasPrefix(path, "/") {

@@ -22,7 +22,7 @@ func (v variant) candidates(kit *engine.Kit) []string {
 	if dir := kit.Getenv(v.prefix + "_DIR"); dir != "" {
 		return []string{dir + "/unix.socket"}
 	}
-	return v.sockets
+	return append(slices.Clone(v.sockets), engine.Places(v.name)...)
 }
 
 // connect returns the first daemon that answers. It starts none: a socket whose service

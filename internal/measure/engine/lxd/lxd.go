@@ -31,7 +31,7 @@ type variant struct {
 	daemon      string // its name, as the kernel has it
 	typical     time.Duration
 	prefix      string // of its environment variables
-	// sockets are where a daemon may listen: where users' do, then the lab's.
+	// sockets are where a daemon may listen: where users' do.
 	sockets []string
 	install string // the command that would provide it
 }
@@ -47,7 +47,7 @@ type Engine struct {
 func New() *Engine {
 	return &Engine{variant: variant{
 		name: "lxd", title: "LXD", client: "lxc", daemon: "lxd", typical: 1200 * time.Millisecond, prefix: "LXD",
-		sockets: []string{"/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket", "/run/plimsoll-lab/lxd/unix.socket"},
+		sockets: []string{"/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket"},
 		install: "apt-get install lxd (Debian 12) or snap install lxd, then lxd init --minimal",
 	}}
 }
@@ -56,7 +56,7 @@ func New() *Engine {
 func NewIncus() *Engine {
 	return &Engine{variant: variant{
 		name: "incus", title: "Incus", client: "incus", daemon: "incusd", typical: time.Second, prefix: "INCUS",
-		sockets: []string{"/var/lib/incus/unix.socket", "/run/plimsoll-lab/incus/unix.socket"},
+		sockets: []string{"/var/lib/incus/unix.socket"},
 		install: "apt-get install incus (Debian 12: from bookworm-backports), then incus admin init --minimal",
 	}}
 }

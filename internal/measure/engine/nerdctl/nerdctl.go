@@ -109,9 +109,9 @@ func (v *versions) containerd() string {
 	return ""
 }
 
-// sockets are where containerd may answer: the user's, then the lab's.
+// sockets are where containerd may answer: the user's, the usual one, then further places.
 func sockets(kit *engine.Kit) []string {
-	list := []string{"/run/containerd/containerd.sock", "/run/plimsoll-lab/containerd/containerd.sock"}
+	list := append([]string{"/run/containerd/containerd.sock"}, engine.Places("containerd")...)
 	if s := strings.TrimPrefix(kit.Getenv("CONTAINERD_ADDRESS"), "unix://"); s != "" {
 		list = append([]string{s}, list...)
 	}

@@ -33,6 +33,7 @@ func TestUnfinished(t *testing.T) {
 	require.NoError(t, os.WriteFile(empty, make([]byte, 10240), 0o600))
 	own, theirs := "localhost/plimsoll/own:"+kit.RunID, "localhost/theirs:1"
 	must("import", empty, own)
+	must("tag", own, "localhost/aaa:latest") // by which podman calls the image, too
 	must("import", empty, "--message", "theirs", theirs)
 	ours, users := adapter.Name(kit.RunID, "1"), adapter.Name(kit.RunID, "2")
 	must("create", "--name", ours, own, "/x")

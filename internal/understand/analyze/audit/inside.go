@@ -14,7 +14,7 @@ import (
 // isolationOrder is the order in which the view from inside is shown.
 var isolationOrder = []string{
 	"ns.mnt", "ns.pid", "ns.net", "ns.ipc", "ns.uts", "ns.user", "ns.cgroup", "ns.time",
-	"uid", "uid-map", "gid-map", "capabilities", "cap-bounding", "seccomp-mode", "no-new-privs",
+	"uid", "uid-map", "gid-map", "capabilities", "cap-bounding", "seccomp-mode", "no-new-privs", accessControl,
 	"cgroup-path", "root", "kernel", "clock", "pid1",
 	"cpu-limit", "memory-limit", "pids-limit", "rlimit.nofile", "rlimit.nproc",
 }
@@ -41,6 +41,7 @@ func isolation(in record.Inside) map[string]string {
 	put("root", in.Root)
 	put("kernel", in.Kernel)
 	put("pid1", in.More["pid1"])
+	put(accessControl, confinement(in.More["label"]))
 	put("cpu-limit", cpuLimit(in.More))
 	put("memory-limit", noneAt(cmp.Or(in.More["limit.memory.max"], in.More["limit.memory.limit_in_bytes"])))
 	put("pids-limit", in.More["limit.pids.max"])
@@ -51,6 +52,26 @@ func isolation(in record.Inside) map[string]string {
 	}
 	return out
 }
+
+// accessControl is the property of what mandatory access control holds a process by:
+// AppArmor's profile or SELinux's type.
+const accessControl = "access-control"
+
+// confinement reads a label as the kernel has it in /proc/self/attr/current: of AppArmor
+// "PROFILE (MODE)" or "unconfined", where a profile in the mode unconfined holds nothing
+// back; of SELinux "USER:ROLE:TYPE:LEVEL", whose level is drawn for each container. It is
+// "" where the kernel has neither.
+func confinement(label string) string {
+	if f := strings.Split(label, ":"); len(f) >= 3 && !strings.Contains(label, " ") {
+		label = f[2]
+	}
+	if label == "unconfined_t" || strings.HasSuffix(label, "(unconfined)") {
+		return unconfined
+	}
+	return label
+}
+
+const unconfined = "unconfined"
 
 // noneAt says "none" of a memory limit that is none: version 2 says "max", and
 // version 1 a number near the largest.

@@ -15,7 +15,7 @@ type Part struct {
 var Usual = []Part{
 	{"m", "ns.mnt", "mounts", ""}, {"p", "ns.pid", "processes", ""}, {"n", "ns.net", "network", ""},
 	{"i", "ns.ipc", "IPC", ""}, {"u", "ns.uts", "host name", " (UTS)"}, {"s", "seccomp-mode", "seccomp filter", ""},
-	{"c", "capabilities", "capability limits", ""},
+	{"c", "capabilities", "capability limits", ""}, {"a", accessControl, "access control", " (AppArmor, SELinux)"},
 }
 
 // many is how many capabilities are nearly all that the host's root has; engines leave
@@ -35,7 +35,7 @@ func (e *Environment) Lacks() (lacks []Part, known bool) {
 	for _, p := range Usual {
 		v := e.Isolation[p.Key]
 		switch {
-		case strings.HasPrefix(p.Key, "ns.") && v == "host", p.Letter == "s" && v == "0":
+		case strings.HasPrefix(p.Key, "ns.") && v == "host", p.Letter == "s" && v == "0", p.Key == accessControl && v == unconfined:
 			lacks = append(lacks, p)
 		case p.Letter == "c" && e.Isolation["ns.user"] == "host":
 			if n, ok := Capabilities(v); ok && n > many {

@@ -23,6 +23,11 @@ func TestLacks(t *testing.T) {
 		{"privileged", Environment{Isolation: own(map[string]string{"seccomp-mode": "0", "capabilities": "000001ffffffffff"})}, "sc", true},
 		{"all capabilities of a user namespace", Environment{Isolation: own(map[string]string{"ns.user": "own", "capabilities": "000001ffffffffff"})}, "", true},
 		{"a guest", Environment{Guest: true, Isolation: own(map[string]string{"seccomp-mode": "0"})}, "", true},
+		{"AppArmor", Environment{Isolation: own(map[string]string{accessControl: confinement("docker-default (enforce)")})}, "", true},
+		{"no profile", Environment{Isolation: own(map[string]string{accessControl: confinement("unconfined")})}, "a", true},
+		{"a profile that allows all", Environment{Isolation: own(map[string]string{accessControl: confinement("runc (unconfined)")})}, "a", true},
+		{"SELinux", Environment{Isolation: own(map[string]string{accessControl: confinement("system_u:system_r:container_t:s0:c12,c345")})}, "", true},
+		{"no type", Environment{Isolation: own(map[string]string{accessControl: confinement("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023")})}, "a", true},
 		{"unseen", Environment{}, "", false},
 		{"baseline", Environment{baseline: true, Isolation: own(map[string]string{"ns.pid": "host"})}, "", false},
 	} {

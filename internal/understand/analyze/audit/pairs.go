@@ -25,7 +25,7 @@ var brings = map[string][]string{
 	"client":        {"client", "client-library", "cli", "cli-version", "cli-config", "api-version"},
 	"network":       {"network", "network-by", "network-backend", "packet-filter", "ns.net", "flags"},
 	"rootless":      {"rootless", "user", "store", "host", "daemon", "ulimits", "ns.user", "uid-map", "gid-map", "cgroup-path", "flags"},
-	"privileged":    {"privileged", "user", "ns.user", "uid-map", "gid-map", "capabilities", "seccomp-inside", "apparmor"},
+	"privileged":    {"privileged", "user", "ns.user", "uid-map", "gid-map", "capabilities", "seccomp-inside", "apparmor", accessControl},
 	"image":         {"image", "image-store"},
 	"image-on":      {"image-fs", "image-mount", "root-fs", "root"},
 	"seccomp":       {"seccomp", "seccomp-inside", "security", "seccomp-mode"},
@@ -37,14 +37,14 @@ var brings = map[string][]string{
 
 // twice are facts that an adapter gives beside what is seen from inside.
 var twice = map[string]string{
-	"seccomp-inside": "seccomp-mode", "cgroup-namespace": "ns.cgroup", "capabilities": "capabilities", "kernel": "kernel",
+	"apparmor": accessControl, "seccomp-inside": "seccomp-mode", "cgroup-namespace": "ns.cgroup", "capabilities": "capabilities", "kernel": "kernel",
 	"ulimits": "rlimit.nproc", "isolation": "ns.mnt", "root-fs": "root",
 }
 
 // ofGuest are the properties that a guest kernel answers for itself.
 func ofGuest(key string) bool {
 	return strings.HasPrefix(key, "ns.") || strings.HasPrefix(key, "rlimit.") ||
-		slices.Contains([]string{"root", "cgroup-path", "seccomp-mode", "no-new-privs", "uid-map", "gid-map", "cpu-limit", "memory-limit", "pids-limit"}, key)
+		slices.Contains([]string{"root", "cgroup-path", "seccomp-mode", "no-new-privs", accessControl, "uid-map", "gid-map", "cpu-limit", "memory-limit", "pids-limit"}, key)
 }
 
 // Compare says in what two environments differ.

@@ -153,6 +153,13 @@ test: setup-test ## set up engines, then run every test (what only reads the sou
 	if [ -n "$$(cat bin/again-*.txt 2>/dev/null)" ]; then echo "failed once, and were tried again by themselves:"; cat bin/again-*.txt; fi; \
 	$(MAKE) --no-print-directory slowest; exit $$status
 
+# Minutes each, of which nothing is timed: for hand and nights.
+PLATFORM ?= trixie sid
+KILLS ?= 3
+test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)
+	@status=0; for p in $(PLATFORM); do PLIMSOLL_PLATFORM=$$p PLIMSOLL_PLATFORM_KILLS=$(KILLS) \
+		$(GO) test -trimpath -count=1 -timeout 2h -v -run '^TestPlatform$$' ./internal/measure/vmtest || status=1; done; exit $$status
+
 slowest: ## which tests of the last make test took longest
 	@ls bin/times-*.json >/dev/null 2>&1 || { echo "make test has not run here yet"; exit 1; }
 	@echo "took longest, each with its parts:"; cat bin/times-*.json | $(SUM) tool slowest --threshold $(SLOW) | head -n 40

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,8 @@ type World struct {
 	DetectLimit time.Duration
 	// Judge, where given, has the last word on what the doctor remarks.
 	Judge func([]record.Remark) []record.Remark
+	// Replace makes this process another program, as execve(2) does; nil: nobody may.
+	Replace func(path string, argv, env []string) error
 	// Signals makes contexts that end when the user interrupts, see notify; nil:
 	// nobody does.
 	Signals func() (first, second context.Context, stop func())
@@ -66,6 +69,7 @@ func System() World {
 		ErrHeight:   lines(os.Stderr),
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Signals:     notify,
+		Replace:     syscall.Exec,
 	}
 }
 

@@ -18,7 +18,7 @@ type engines = []engine.Engine
 // measuring lists the commands that need engines, or what only a system that
 // has them knows.
 func measuring(w World) []*cobra.Command {
-	return []*cobra.Command{
+	all := []*cobra.Command{
 		runCommand(w),
 		planCommand(w),
 		enginesCommand(w),
@@ -38,6 +38,10 @@ func measuring(w World) []*cobra.Command {
 		cleanCommand(w),
 		agentCommand(w),
 	}
+	for _, c := range all {
+		scoped(w, c)
+	}
+	return all
 }
 
 // hidden lists the commands that nobody types.

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/common/lists"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
@@ -239,7 +240,7 @@ func (f *explainFlags) study(all [][]string) (string, error) {
 	}
 	length := fmt.Sprintf("blocks: %d", blocks)
 	if f.bounded() {
-		length = fmt.Sprintf("time-budget: %s, max-blocks: %d", unasked, blocks)
+		length = fmt.Sprintf("time-budget: %s, max-blocks: %d", child.Stretch(unasked).Round(time.Second), blocks)
 	}
 	fmt.Fprintf(&text, "plimsoll: 1\nname: explain\ntitle: Where the time of a %s goes\nprotocol: {%s, warmup: 2%s}\nworkloads: [%s]\nenvironments:\n", what, length, limits, workload)
 	for _, args := range all {

@@ -62,7 +62,7 @@ func flagsGiven(dir, novel string) [][]string {
 		return append([]string{"--on", "srun", "--run-id", "abcd2345"}, flags...)
 	}
 	return [][]string{
-		nil, {"--blocks", "3"}, {"--seed", "12"}, {"--small"}, {"--small=false", "--blocks=2"}, {"--scale", "quick"},
+		nil, {"--blocks", "3"}, {"--seed", "12"}, {"--small"}, {"--patience", "1.5"}, {"--small=false", "--blocks=2"}, {"--scale", "quick"},
 		{"--part", "two"}, {"--part=one,two", "--part", "two"}, {"--limit-cpus", "1,2"}, {"--limit-cpus=0.5", "--limit-memory", "256MiB,none"}, {"--engine", "docker"}, {"--engine", "docker", "--engine=balena"},
 		{"--claim", "1"}, {"--image", "debian:12=debian:11"}, {"--image-on", "scratch=" + dir}, {"--build", "novel:new=" + novel}, {"--mirror", "https://mirror.example"},
 		{"--until", "2%", "--max-blocks", "30"}, {"--until", "claims"}, {"--time-budget", "10m"},

@@ -35,7 +35,7 @@ var runFlags = []struct {
 	{"blocks", decides | kept | inJob}, {"until", decides | kept | inJob}, {"time-budget", decides | kept | inJob},
 	{"max-blocks", decides | kept | inJob}, {"seed", decides | kept | inJob}, {"small", decides | kept | inJob},
 	{"tuned", decides | kept | inJob}, {"scale", decides | kept | inJob}, {"part", decides | kept | inJob},
-	{"limit-cpus", decides | kept | inJob}, {"limit-memory", decides | kept | inJob},
+	{"patience", decides | kept | inJob}, {"limit-cpus", decides | kept | inJob}, {"limit-memory", decides | kept | inJob},
 	{"engine", decides | kept | inJob}, {"claim", decides | kept | inJob}, {"image", decides | kept | inJob},
 	// What a directory or a registry is called may change while a run waits.
 	{"build", decides | inJob}, {"builds", inJob}, // what is repeated names each build, with its digest

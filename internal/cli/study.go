@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/run"
@@ -210,6 +212,7 @@ func (s *setting) expand(ctx context.Context, st *study.Study, cat *study.Catalo
 	if err != nil {
 		return nil, &exitError{status: Usage, err: err}
 	}
+	p.Protocol.TrialLimitNS = int64(child.Stretch(time.Duration(p.Protocol.TrialLimitNS)))
 	return p, nil
 }
 

@@ -23,6 +23,7 @@ var ownDoor = map[string]string{
 	"internal/measure/engine/private/daemon.go": "a daemon outlives us where we are killed, so it is started on a thread with namespaces of its own and found again by its mark; it writes to a file, so nobody holds a pipe",
 	"internal/measure/portable/ssh.go":          "a connection lives as long as its process, on every system; each request has a limit, and the process is killed where the connection is closed",
 	"internal/measure/portable/command.go":      "it is timed by Go's own means, on every system; each has a limit, and a child that holds the pipe is waited for two seconds",
+	"internal/cli/cli.go":                       "it becomes itself again, in a scope of the user's manager of services: scope.go",
 	"internal/dist/parts.go":                    "a tool of the build: `go` by its maker, who waits for it",
 }
 

@@ -39,7 +39,7 @@ type Command struct {
 	Stdout, Stderr io.Writer
 	// Together puts both streams into Output.Stdout, in their order.
 	Together bool
-	// Limit is how long it may take; 0 leaves it to the context alone.
+	// Limit is how long it may take, before Stretch; 0 leaves it to the context alone.
 	Limit time.Duration
 	// Grace, where given, is between SIGTERM for the program and SIGKILL for
 	// its whole group; without it SIGKILL comes at once.

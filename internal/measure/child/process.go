@@ -85,7 +85,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	p.PID = p.cmd.Process.Pid
 	if c.Limit > 0 {
-		p.ctx, p.cancel = context.WithTimeout(ctx, c.Limit)
+		p.ctx, p.cancel = context.WithTimeout(ctx, Stretch(c.Limit))
 	} else {
 		p.ctx, p.cancel = context.WithCancel(ctx)
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"os"
 	"strings"
-	"syscall"
 
 	"plimsoll/internal/common/safepath"
 )
@@ -18,10 +17,7 @@ var placesFiles = []string{"/etc/plimsoll/places", "/run/plimsoll/places"}
 func Places(name string) (paths []string) {
 	for _, file := range placesFiles {
 		info, err := os.Lstat(file)
-		if err != nil || info.Mode().Perm()&0o022 != 0 {
-			continue
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 {
+		if err != nil || info.Mode().Perm()&0o022 != 0 || !roots(info) {
 			continue
 		}
 		text, err := safepath.ReadRegular(file, 1<<16, "a list of engines' places")

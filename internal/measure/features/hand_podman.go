@@ -1,11 +1,11 @@
 package features
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
 	adapter "plimsoll/internal/measure/engine/podman"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // podman spells the commands of Podman, on a store of the run's own.
@@ -42,7 +42,7 @@ func podman(b *bench) {
 // so, which it would find out with a warning.
 func podmanOn(root, run string) []string {
 	argv := []string{"podman", "--root", root, "--runroot", run, "--storage-driver", "overlay"}
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
+	if !proc.SystemdRuns() {
 		argv = append(argv, "--cgroup-manager", "cgroupfs")
 	}
 	return argv

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 )
 
 func sinceRows() []Feature {
@@ -271,7 +272,7 @@ func tells(words []string, args ...string) attempt {
 func healthy(t *try) {
 	name := t.start(t.image(), "--health-cmd", "true", "--health-interval", "1s")
 	health := t.b.hand.cmd("inspect", "--format", "{{.State.Health.Status}}", name)
-	timers := t.b.name != "podman" || exists("/run/systemd/system") // who would run it
+	timers := t.b.name != "podman" || proc.SystemdRuns() // who would run it
 	for deadline := time.Now().Add(6 * time.Second); timers && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if strings.TrimSpace(t.b.command(t.ctx, t.b.env, nil, health).out) == "healthy" {
 			t.must(health...)

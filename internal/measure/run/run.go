@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host"
@@ -159,7 +160,7 @@ type runner struct {
 // flight off; Options.Finish lets it end first. In either case the record can
 // be resumed.
 func Execute(ctx context.Context, o Options) (*Summary, error) {
-	r := &runner{Options: o, site: newSite(&o), openLimit: cmp.Or(o.OpenLimit, 2*time.Minute), engines: map[string]engine.Engine{}, known: newLookup(), tried: map[string]bool{}, ways: map[string]map[string]string{}}
+	r := &runner{Options: o, site: newSite(&o), openLimit: child.Stretch(cmp.Or(o.OpenLimit, 2*time.Minute)), engines: map[string]engine.Engine{}, known: newLookup(), tried: map[string]bool{}, ways: map[string]map[string]string{}}
 	r.Engines = engine.Shield(o.Engines)
 	r.processes = engine.AllProcesses(r.Engines)
 	for _, e := range r.Engines {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // Detect is documented in engine.Engine.
@@ -99,7 +99,7 @@ func possible(kit *engine.Kit, plugins plugins, factor, level string) (reason, f
 			return "the program ctr is not on the PATH", "apt-get install containerd"
 		}
 	case engine.Driver:
-		if _, err := os.Stat("/run/systemd/system"); level == "systemd" && err != nil {
+		if level == "systemd" && !proc.SystemdRuns() {
 			return "systemd does not run here", ""
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/userns"
+	"plimsoll/internal/measure/host/proc"
 )
 
 // ofDaemon are the factors that are a daemon's.
@@ -36,7 +37,7 @@ func (e *Engine) privately(kit *engine.Kit, info *system.Info, factor, level str
 			return rootlessPossible(kit, why)
 		}
 	case engine.Driver:
-		if level == "systemd" && !exists("/run/systemd/system") {
+		if level == "systemd" && !proc.SystemdRuns() {
 			no = unavailable("", "systemd does not run here")
 		}
 	case engine.Rootless:

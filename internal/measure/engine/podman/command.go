@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/confile"
 	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -91,7 +92,7 @@ func find(kit *engine.Kit, user *engine.User) (*program, *engine.Error) {
 	if err := p.help(kit); err != nil {
 		return nil, err
 	}
-	if !systemdRuns() && confile.At(p.given.File(configFile), "engine", "cgroup_manager") == nil {
+	if !proc.SystemdRuns() && confile.At(p.given.File(configFile), "engine", "cgroup_manager") == nil {
 		// Podman's default is systemd; it falls back with a warning on every command.
 		p.global = append(p.global, "--cgroup-manager=cgroupfs")
 	}

@@ -2,19 +2,12 @@ package podman
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 
 	"plimsoll/internal/measure/host/proc"
 
 	"golang.org/x/sys/unix"
 )
-
-// systemdRuns says whether systemd is the init: as sd_booted(3) does.
-func systemdRuns() bool {
-	st, err := os.Lstat("/run/systemd/system")
-	return err == nil && st.IsDir()
-}
 
 // mayRaise says whether this process may raise its hard limits
 // (CAP_SYS_RESOURCE is capability 24, see capabilities(7)).

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/thread"
@@ -90,7 +91,7 @@ func (d *Daemon) thing() engine.Thing {
 // Start starts a daemon and waits until it is ready. The error has the last
 // words of its log, and nothing of the daemon is left then.
 func Start(ctx context.Context, kit *engine.Kit, o Options) (*Daemon, error) {
-	o.Limit = cmp.Or(o.Limit, 30*time.Second)
+	o.Limit = child.Stretch(cmp.Or(o.Limit, 30*time.Second))
 	o.Grace = cmp.Or(o.Grace, 15*time.Second)
 	if !o.OwnNamespaces {
 		if err := Root(kit); err != nil {

@@ -115,6 +115,13 @@ func New(kit *engine.Kit, env string, limits engine.Limits) (*Cgroup, error) {
 	return c, nil
 }
 
+// Hindrance says what is in the way of making groups that limit CPU and memory here; ""
+// is nothing.
+func Hindrance() string {
+	_, why := findParents(proc.Here)
+	return why
+}
+
 // making lets environments look for a free name and take it one after the other.
 var making sync.Mutex
 

@@ -1,0 +1,63 @@
+package child
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Time limits are for machines on which a program starts within milliseconds. On a slower
+// one, an emulated or a small one, they are stretched: by as much as this machine is slower,
+// or by what the user says.
+
+// soon is how long a machine whose limits are not stretched takes to start a program at
+// most. Measured: 0.9 to 1.8 ms on servers, 6 to 10 in User-Mode Linux, 16 under QEMU's
+// emulation.
+const soon = 6 * time.Millisecond
+
+// most bounds what is learnt: above it something else is wrong.
+const most = 20
+
+var patience atomic.Uint64 // the bits of a float64; 0: not known yet
+
+// SetPatience says by what time limits are stretched, instead of learning it; n is at
+// least 1.
+func SetPatience(n float64) { patience.Store(math.Float64bits(max(n, 1))) }
+
+// Patience returns by what time limits are stretched.
+func Patience() float64 {
+	if bits := patience.Load(); bits != 0 {
+		return math.Float64frombits(bits)
+	}
+	n := learn()
+	patience.CompareAndSwap(0, math.Float64bits(n))
+	return math.Float64frombits(patience.Load())
+}
+
+// Stretch returns a time limit as this machine needs it.
+func Stretch(limit time.Duration) time.Duration {
+	return time.Duration(float64(limit) * Patience())
+}
+
+// learn starts a program that does nothing a few times; the quickest counts, so that a
+// machine that is busy for a moment is not taken for a slow one.
+func learn() float64 {
+	quickest := time.Duration(0)
+	for range 5 {
+		began := time.Now()
+		if _, err := Run(context.Background(), Command{Argv: []string{"true"}}); err != nil {
+			return 1 // there is no such program here
+		}
+		if took := time.Since(began); quickest == 0 || took < quickest {
+			quickest = took
+		}
+	}
+	return slower(quickest)
+}
+
+// slower returns by what the limits of a machine that starts a program so quickly are
+// stretched.
+func slower(quickest time.Duration) float64 {
+	return min(max(float64(quickest)/float64(soon), 1), most)
+}

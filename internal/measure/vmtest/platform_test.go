@@ -1,0 +1,144 @@
+package vmtest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/common/require"
+)
+
+// TestPlatform drives Plimsoll on one of today's distributions as its users do: as root, as
+// an ordinary user, by sudo, with systemd and control groups of version 2. Whatever it does,
+// the machine is afterwards as it was before. PLIMSOLL_PLATFORM names the platform;
+// PLIMSOLL_PLATFORM_OUT keeps what came back.
+func TestPlatform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots a virtual machine")
+	}
+	name := os.Getenv("PLIMSOLL_PLATFORM")
+	if name == "" {
+		t.Skip("takes ten minutes, and builds a disk of a gigabyte: make test-platforms boots it")
+	}
+	in, dir := t.TempDir(), os.Getenv("PLIMSOLL_PLATFORM_OUT")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	program, err := compile("./cmd/plimsoll")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(in, "plimsoll"), program, 0o755)) //nolint:gosec // a program
+	for _, f := range []string{"platform.sh", "platform.yaml", "private.yaml", "density.yaml", "killed.yaml"} {
+		text, err := os.ReadFile(filepath.Join("testdata", f))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(in, f), text, 0o644)) //nolint:gosec // for another user
+	}
+	cmd := exec.Command("../../../lab/platform", "run", name, "--in", in, "--out", dir, "--limit", "3000", "--",
+		"env", "KILLS="+os.Getenv("PLIMSOLL_PLATFORM_KILLS"), "sh", "platform.sh")
+	said, err := cmd.CombinedOutput()
+	t.Logf("%s", said)
+	require.NoError(t, err)
+	judgePlatform(results{t, dir})
+}
+
+// judgePlatform judges what a platform left.
+func judgePlatform(out results) {
+	t := out.t
+	host := out.doctor("doctor", "v2")
+	t.Logf("%s %s, %s", host.OS, host.Kernel, host.CPU)
+	// Who looks starts nothing.
+	if got := strings.Fields(out.text("idle")); !slices.Equal(got, []string{"inactive", "inactive"}) {
+		t.Errorf("after `plimsoll engines` LXD and Incus are %q", got)
+	}
+	var engines []struct {
+		Name, Reason string
+		Usable       bool
+	}
+	require.NoError(t, json.Unmarshal([]byte(out.text("engines.out")), &engines))
+	for _, e := range engines {
+		if (e.Name == "lxd" || e.Name == "incus") && (e.Usable || !strings.Contains(e.Reason, "socket-activated") && !strings.Contains(e.Reason, "not installed")) {
+			t.Errorf("%s: usable %v, %q", e.Name, e.Usable, e.Reason)
+		}
+	}
+	byUs := []string{"host", "floor", "bubblewrap", "charliecloud"}
+	inside := map[string]string{"limit.memory.max": memoryAsked, "limit.cpu.max": cpuMaxAsked}
+
+	out.ended("root", "0")
+	root := out.record("root-record")
+	for _, id := range append([]string{"native", "nspawn"}, byUs...) {
+		root.limited(t, id, "cgroup-of-ours", root.facts[id]["cgroup"], nil)
+	}
+	for _, id := range []string{"docker/api", "docker/cli", "podman/rootful", "containerd", "oci/runc", "oci/crun", "lxc"} {
+		root.limited(t, id, "engine", "v2", nil)
+	}
+	for _, id := range []string{"docker/api", "podman/rootful"} {
+		root.limited(t, id, "engine", "v2", inside)
+		if d := root.facts[id]["cgroup-driver"]; d != "systemd" {
+			t.Errorf("%s: the cgroup driver is said to be %q", id, d)
+		}
+		for _, in := range root.insides[id] {
+			if !strings.HasSuffix(in.More["label"], "(enforce)") {
+				t.Errorf("%s: inside, AppArmor's label is %q", id, in.More["label"])
+			}
+		}
+	}
+
+	out.ended("private", "0")
+	private := out.record("private-record")
+	for _, id := range []string{"docker/vfs", "docker/rootless", "containerd", "podman"} {
+		found := false
+		for env, n := range private.trials {
+			found = found || n > 0 && strings.HasPrefix(env, id)
+		}
+		if !found {
+			t.Errorf("nothing of %s was measured: %v", id, private.left)
+		}
+	}
+	out.ended("density", "0")
+	out.record("density-record")
+
+	out.ended("alice", "0")
+	alice := out.record("alice-record")
+	for _, id := range byUs {
+		alice.limited(t, id, "cgroup-of-ours", alice.facts[id]["cgroup"], nil)
+	}
+	alice.limited(t, "podman/rootless", "engine", "v2", inside)
+	out.ended("sudo", "0")
+	out.record("sudo-record").limited(t, "podman/rootless", "engine", "v2", nil)
+	out.ended("explain", "0")
+
+	before := strings.Split(out.text("state-before"), "\n")
+	states, err := filepath.Glob(filepath.Join(out.dir, "state-*"))
+	require.NoError(t, err)
+	if len(states) < 8 {
+		t.Errorf("the state was looked at %d times only", len(states))
+	}
+	for _, path := range states {
+		for _, line := range difference(before, strings.Split(out.text(filepath.Base(path)), "\n")) {
+			t.Errorf("%s: %s", filepath.Base(path), line)
+		}
+	}
+	cleaned, err := filepath.Glob(filepath.Join(out.dir, "clean*.status"))
+	require.NoError(t, err)
+	for _, path := range cleaned {
+		out.ended(strings.TrimSuffix(filepath.Base(path), ".status"), "0")
+	}
+}
+
+// difference lists the lines of one sorted text that are not in the other.
+func difference(before, after []string) (changed []string) {
+	for _, side := range []struct {
+		mark        string
+		from, other []string
+	}{{"- ", before, after}, {"+ ", after, before}} {
+		for _, line := range side.from {
+			if line != "" && !slices.Contains(side.other, line) {
+				changed = append(changed, side.mark+line)
+			}
+		}
+	}
+	return changed
+}

@@ -29,7 +29,7 @@ func scoped(w World, c *cobra.Command) {
 	if c.Flags().Lookup("wait") != nil && c.RunE != nil && c.Name() != "clean" { // it takes a turn: it measures
 		run := c.RunE
 		c.RunE = func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Lookup("on") == nil || cmd.Flags().Lookup("on").Value.String() == "" {
+			if !cmd.Flags().Changed("on") { // it measures here
 				enterScope(w)
 			}
 			return run(cmd, args)

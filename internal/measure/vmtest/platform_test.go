@@ -71,7 +71,7 @@ func judgePlatform(out results) {
 	for _, id := range append([]string{"native", "nspawn"}, byUs...) {
 		root.limited(t, id, "cgroup-of-ours", root.facts[id]["cgroup"], nil)
 	}
-	for _, id := range []string{"docker/api", "docker/cli", "podman/rootful", "containerd", "oci/runc", "oci/crun", "lxc"} {
+	for _, id := range []string{"docker/api", "docker/cli/network-none", "podman/rootful", "containerd", "oci/runc", "oci/crun", "lxc"} {
 		root.limited(t, id, "engine", "v2", nil)
 	}
 	for _, id := range []string{"docker/api", "podman/rootful"} {

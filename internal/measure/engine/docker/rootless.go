@@ -20,7 +20,7 @@ func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o
 	bus := userBus(kit.User)
 	opts := private.Options{
 		Name: w.name(), Limit: 60 * time.Second, OwnNamespaces: true, Ready: e.readiness(kit, o),
-		UserDirs: []string{"x", "data", "config", "kit"},
+		UserDirs: []string{"x", "data", "config", "kit", "tmp"},
 	}
 	if kit.Root {
 		opts.User = kit.User
@@ -43,6 +43,7 @@ func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o
 	opts.Env = []string{
 		adapter.Path, "HOME=" + kit.User.Home, "USER=" + kit.User.Name, "LOGNAME=" + kit.User.Name,
 		"XDG_RUNTIME_DIR=" + filepath.Join(top, "x"), "XDG_CONFIG_HOME=" + filepath.Join(top, "config"),
+		"TMPDIR=" + filepath.Join(top, "tmp"), // for the stacks of a containerd that dockerd has lost patience with
 		"XDG_DATA_HOME=" + filepath.Join(top, "data"), "DOCKERD_ROOTLESS_ROOTLESSKIT_NET=slirp4netns",
 		"DOCKERD_ROOTLESS_ROOTLESSKIT_FLAGS=--state-dir=" + filepath.Join(top, "kit"),
 	}

@@ -19,7 +19,7 @@ state() {
 		su -l alice -c 'XDG_RUNTIME_DIR=/run/user/1000 systemctl --user list-units --all --plain --no-legend --full --type=service,scope,slice' |
 			awk '{print "alice", $1, $2, $3, $4}' | grep -E 'plimsoll|docker|libpod|run-'
 		find /sys/fs/cgroup -type d -name '*plimsoll*' -printf 'cgroup %p\n'
-		find /var/lib /run /home/alice/.local -maxdepth 3 -name '*plimsoll*' ! -path '*/plimsoll/images*' ! -path '/run/plimsoll*' ! -path '/var/lib/plimsoll*' ! -path '*/state/plimsoll*' -printf 'file %p\n'
+		find /var/lib /run /home/alice/.local -maxdepth 3 -name '*plimsoll*' ! -path '*/plimsoll/images*' ! -path '/run/plimsoll*' ! -path '/run/user/1000/plimsoll*' ! -path '/var/lib/plimsoll*' ! -path '*/state/plimsoll*' -printf 'file %p\n'
 		awk '{print "mount", $4, $5}' /proc/self/mountinfo
 		ip -o link | awk '{print "link", $2}'
 		nft list ruleset | sed 's/counter packets [0-9]* bytes [0-9]*//; s/^/nft /'

@@ -28,7 +28,7 @@ func (f *releasesFlags) measured(ctx context.Context, w World, o run.Options) er
 	if text := course(o.Plan.Protocol, false, true); text != "" {
 		o.Progress.Remark(text)
 	}
-	o.Whole, o.Plan.Study.Metrics = true, metrics // which the record has, to be told again
+	o.Plan.Study.Metrics = metrics // which the record has, to be told again
 	return smallRun(ctx, w, o, func(res *analyze.Result) error { return f.tell(w, res, o.Dir, metrics) })
 }
 

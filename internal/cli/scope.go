@@ -58,7 +58,7 @@ func enterScope(w World) {
 	if err != nil {
 		return
 	}
-	argv := []string{program, "--user", "--scope", "--quiet", "--collect", "--"}
+	argv := []string{program, "--user", "--scope", "--property=Delegate=yes", "--quiet", "--collect", "--"}
 	if _, err := child.Run(context.Background(), child.Command{Argv: append(argv, "true"), Limit: scopeLimit}); err != nil {
 		return
 	}

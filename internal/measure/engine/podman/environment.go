@@ -192,13 +192,15 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if around {
 		env.settings.limits = engine.Limits{}
 	}
-	// No cgroup of ours can be put around what the user's own service starts.
-	base, err := clirun.NewBase(ctx, kit, spec, around && (!env.byAPI || env.service != nil))
+	// No cgroup of ours can be put around what the user's own service starts, nor around
+	// what systemd moves into a scope of its own.
+	held := around && info.Host.CgroupManager != "systemd" && (!env.byAPI || env.service != nil)
+	base, err := clirun.NewBase(ctx, kit, spec, held)
 	if err != nil {
 		return err
 	}
 	env.Base = base
-	if around && env.service != nil {
+	if held && env.service != nil {
 		if err := env.service.enter(base.Group.Procs()); err != nil {
 			return err
 		}
@@ -207,8 +209,12 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if !around {
 		env.AddFacts(wrap.ByEngineFacts(spec.Limits))
 	}
-	if around && env.byAPI && env.service == nil {
-		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "podman can't limit here, and its service is not ours"})
+	if around && !held {
+		why := "podman can't limit here, and its service is not ours"
+		if info.Host.CgroupManager == "systemd" {
+			why = "podman has no cpu and memory controllers here, and systemd puts its containers outside of any group of ours"
+		}
+		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: why})
 	}
 	if env.byAPI {
 		env.AddFacts(map[string]string{"host": "unix://" + env.rest.socket, "wait-interval": fmt.Sprintf("%v, once it has run for %v at the end of its output", waitInterval, waitYoung)})

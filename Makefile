@@ -156,6 +156,13 @@ test: setup-test ## set up engines, then run every test (what only reads the sou
 # Minutes each, of which nothing is timed: for hand and nights.
 PLATFORM ?= trixie sid
 KILLS ?= 3
+# Tests enter what has passed into the table of tested versions.
+tested: export PLIMSOLL_TESTED := $(CURDIR)/internal/measure/engine/tested/tested.json
+tested: ## write down with which versions the conformance suite passes here, and on PLATFORM, then the docs' table
+	$(GO) test -trimpath -count=1 -p 1 -parallel 1 -timeout 1h -run '^TestConformance' $(patsubst %,./internal/measure/engine/%,$(ADAPTERS))
+	@$(MAKE) --no-print-directory test-platforms PLIMSOLL_TESTED=$(PLIMSOLL_TESTED)
+	$(GO) test ./internal/measure/engine/tested -run TestDocs -update
+
 test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)
 	@status=0; for p in $(PLATFORM); do PLIMSOLL_PLATFORM=$$p PLIMSOLL_PLATFORM_KILLS=$(KILLS) \
 		$(GO) test -trimpath -count=1 -timeout 2h -v -run '^TestPlatform$$' ./internal/measure/vmtest || status=1; done; exit $$status

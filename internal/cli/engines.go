@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/tested"
 	"plimsoll/internal/understand/words"
 )
 
@@ -122,6 +124,8 @@ type engineJSON struct {
 	Baseline bool                   `json:"baseline"`
 	Verified bool                   `json:"verified"`
 	ByHand   string                 `json:"verifiedByHand,omitempty"` // the version that it was tried with
+	Tested   []tested.Entry         `json:"tested,omitempty"`         // the versions with which it was tested
+	Judged   string                 `json:"testedVersion,omitempty"`  // how the version here relates to them
 	Usable   bool                   `json:"usable"`
 	Version  string                 `json:"version,omitempty"`
 	Where    string                 `json:"where,omitempty"`
@@ -158,6 +162,12 @@ func enginesJSON(all []found) []engineJSON {
 		e := engineJSON{
 			Name: f.Info.Name, Title: f.Info.Title, Baseline: f.Info.Baseline, Verified: !f.Info.Unverified, ByHand: f.Info.ByHand,
 			Usable: f.Usable, Version: f.Version, Where: f.Where, Facts: f.Facts, Reason: f.Reason, Fix: f.Fix,
+		}
+		for _, p := range versionsOf(f) {
+			e.Tested = append(e.Tested, tested.Of(p.name)...)
+			if f.Usable {
+				e.Judged = cmp.Or(e.Judged, tested.Judge(p.name, p.version, platform()))
+			}
 		}
 		for _, m := range f.Info.Mechanisms {
 			e.Mechanisms = append(e.Mechanisms, mechanismJSON{m.Name, m.Factor, m.From, m.To, m.Title, m.Price, m.Adds})

@@ -10,9 +10,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/tested"
+	"plimsoll/internal/measure/host"
 )
 
 // engineColumns are the widths of the table, which fits 100 columns.
@@ -178,6 +181,9 @@ func engineDetails(b *strings.Builder, f found) {
 	field("version", f.Version)
 	field("where", f.Where)
 	verified := "yes: the adapter was run against the real engine"
+	if with := testedWith(f); with != "" {
+		verified = "yes: " + with
+	}
 	switch {
 	case f.Info.Baseline:
 		verified = "yes: a baseline, part of plimsoll"
@@ -212,6 +218,59 @@ func engineDetails(b *strings.Builder, f found) {
 		levelDetails(b, f, factor)
 	}
 }
+
+// testedWith says with which versions an engine was tested, and how the one that is here
+// relates to them; "" where no test has said so.
+func testedWith(f found) string {
+	var said []string
+	for _, p := range versionsOf(f) {
+		var with []string
+		for _, e := range tested.Of(p.name) {
+			one := e.Version + " on " + e.Platform + " (cgroup " + e.Cgroup + ")"
+			if !slices.Contains(with, one) {
+				with = append(with, one)
+			}
+		}
+		if len(with) == 0 {
+			continue
+		}
+		text := strings.Join(with, ", ")
+		if p.name != f.Info.Name {
+			text = p.name + " " + text
+		}
+		if judged := tested.Judge(p.name, p.version, platform()); judged != "" && judged != "tested" && f.Usable {
+			text += "; " + p.version + " is " + judged
+		}
+		said = append(said, text)
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "tested with " + strings.Join(said, "; ")
+}
+
+// versioned is a program with its version.
+type versioned struct{ name, version string }
+
+// versionsOf are an engine, or where that is a command for several the runtimes that its
+// version lists: "runc 1.1.5, crun 1.8.1".
+func versionsOf(f found) (all []versioned) {
+	for part := range strings.SplitSeq(f.Version, ", ") {
+		if name, version, two := strings.Cut(part, " "); two {
+			all = append(all, versioned{name, version})
+		}
+	}
+	if len(all) == 0 {
+		all = []versioned{{f.Info.Name, f.Version}}
+	}
+	return all
+}
+
+// platform is what this machine's system calls itself.
+var platform = sync.OnceValue(func() string {
+	h, _ := host.Machine{}.Facts("/") // what can't be read is no platform
+	return h.OS
+})
 
 // levelDetails prints one factor: what can be had, then what can't and why.
 func levelDetails(b *strings.Builder, f found, factor string) {

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/engine/tested"
 )
 
 // TestPlatform drives Plimsoll on one of today's distributions as its users do: as root, as
@@ -82,6 +84,15 @@ func judgePlatform(out results) {
 		for _, in := range root.insides[id] {
 			if !strings.HasSuffix(in.More["label"], "(enforce)") {
 				t.Errorf("%s: inside, AppArmor's label is %q", id, in.More["label"])
+			}
+		}
+	}
+
+	if path := os.Getenv("PLIMSOLL_TESTED"); path != "" {
+		at := tested.Place{Platform: root.Host.OS, Kernel: root.Host.Kernel, Cgroup: root.Host.Cgroup, Init: "systemd"}
+		for _, e := range root.Environments {
+			if e.Baseline == "" && root.trials[e.ID] > 0 && !t.Failed() {
+				require.NoError(t, tested.Note(path, tested.From(e.Engine, e.Facts, at, "platform", root.Started.UTC().Format(time.DateOnly))...))
 			}
 		}
 	}

@@ -2,11 +2,13 @@ package adapter
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
@@ -74,6 +76,14 @@ func TestIdentifyLooksWhereTheDaemonDoes(t *testing.T) {
 		_ = daemon.Process.Kill()
 		_ = daemon.Wait() // it was killed
 	}()
+	// A program that has just been started may have no environment yet: execve(2) closes
+	// its starter's pipe before it writes that down.
+	for range 1000 {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", daemon.Process.Pid)); err == nil && len(text) > 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 	for _, c := range []struct {
 		pid  int
 		path string

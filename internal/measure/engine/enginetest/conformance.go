@@ -126,6 +126,12 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 		t.Errorf("Close: %v", err)
 	}
 	closed = true
+	facts := env.Facts()
+	defer func() {
+		if !t.Failed() {
+			s.noteTested(t, facts)
+		}
+	}()
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close for the second time: %v", err)
 	}

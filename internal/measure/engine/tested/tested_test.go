@@ -1,0 +1,91 @@
+package tested
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/common/golden"
+	"plimsoll/internal/common/require"
+)
+
+func TestCompare(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"20.10.24+dfsg1", "20.10.24", 0}, {"1.6.20~ds1", "1.6.20", 0}, {"1.10", "1.9", 1}, {"v5.7.0", "5.4.2", 1}, {"257", "252", 1}, {"1.5", "1.5.3", -1}, {"0.0~20240729.0", "0.0~20221219.0", 0},
+	} {
+		if got := Compare(c.a, c.b); got != c.want {
+			t.Errorf("%s against %s: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// TestTable: what is embedded can be read, and what is entered is found again.
+func TestTable(t *testing.T) {
+	All()
+	path := filepath.Join(t.TempDir(), "tested.json")
+	require.NoError(t, os.WriteFile(path, []byte("[]"), 0o600))
+	e := Entry{Engine: "docker", Version: "26.1.5+dfsg1", Platform: "Debian GNU/Linux 13 (trixie)", By: "platform", Date: "2026-11-29"}
+	later := e
+	later.Date = "2026-12-01"
+	old := e
+	old.Version = "20.10.24+dfsg1"
+	require.NoError(t, Note(path, e, old))
+	require.NoError(t, Note(path, later))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	all, err := parse(text)
+	require.NoError(t, err)
+	if len(all) != 2 || all[0] != old || all[1] != later {
+		t.Errorf("%+v", all)
+	}
+	for _, bad := range []string{`[{"engine": "docker"}]`, `[{"engin": "docker"}]`, `{`} {
+		if _, err := parse([]byte(bad)); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	before := All
+	defer func() { All = before }()
+	All = func() []Entry {
+		return []Entry{{Engine: "docker", Version: "20.10.24", Platform: "Debian 12"}, {Engine: "docker", Version: "26.1.5", Platform: "Debian 13"}, {Engine: "docker", Version: "28.5.2", Platform: "sid"}}
+	}
+	for _, c := range [][4]string{
+		{"docker", "20.10.24+dfsg1", "Debian 12", "tested"},
+		{"docker", "26.1.5", "Debian 12", "tested on Debian 13"},
+		{"docker", "29.0.1", "Debian 13", "newer than any tested (28.5.2)"},
+		{"docker", "19.3", "Debian 13", "older than any tested (20.10.24)"},
+		{"docker", "27.0", "Debian 13", "not tested, which others are: 20.10.24, 26.1.5, 28.5.2"},
+		{"podman", "5.4.2", "Debian 13", ""}, {"docker", "git", "Debian 13", ""},
+	} {
+		if got := Judge(c[0], c[1], c[2]); got != c[3] {
+			t.Errorf("%v: %q", c, got)
+		}
+	}
+}
+
+const docs = "../../../../docs/engines.md"
+
+// TestDocs holds the table of docs/engines.md to the embedded one.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile(docs)
+	require.NoError(t, err)
+	const begin, end = "<!-- tested: make tested -->\n", "<!-- end of tested -->"
+	head, rest, ok := strings.Cut(string(text), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no block between %q and %q", docs, begin, end)
+	}
+	var want strings.Builder
+	want.WriteString("| engine or runtime | version | on | control groups | init | by | last |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, e := range All() {
+		fmt.Fprintf(&want, "| %s | %s | %s, Linux %s | %s | %s | %s | %s |\n", e.Engine, e.Version, e.Platform, e.Kernel, e.Cgroup, e.Init, e.By, e.Date)
+	}
+	golden.Check(t, docs, head+begin+want.String()+end+tail)
+}

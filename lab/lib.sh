@@ -104,7 +104,7 @@ tell_places() {
 hide_places() {
 	[ ${#places[@]} -gt 0 ] && [ -e /run/plimsoll/places ] || return 0
 	grep -vxF -f <(printf '%s\n' "${places[@]}") /run/plimsoll/places >/run/plimsoll/places.new || true
-	if [ -s /run/plimsoll/places.new ]; then mv /run/plimsoll/places.new /run/plimsoll/places; else rm -f /run/plimsoll/places.new /run/plimsoll/places; fi
+	if [ -s /run/plimsoll/places.new ]; then mv /run/plimsoll/places.new /run/plimsoll/places; else rm -f /run/plimsoll/places.new /run/plimsoll/places && rmdir --ignore-fail-on-non-empty /run/plimsoll; fi
 }
 
 # ---- processes ------------------------------------------------------------

@@ -96,9 +96,9 @@ forget() { rm -f "$run/before/$1"; }
 tell_places() {
 	local line
 	[ ${#places[@]} -gt 0 ] || return 0
-	mkdir -p /run/plimsoll
+	install -d -m 755 /run/plimsoll
 	for line in "${places[@]}"; do
-		grep -qsxF "$line" /run/plimsoll/places || printf '%s\n' "$line" >>/run/plimsoll/places
+		grep -qsxF "$line" /run/plimsoll/places || printf '%s\n' "$line" >>/run/plimsoll/places && chmod 644 /run/plimsoll/places
 	done
 }
 hide_places() {

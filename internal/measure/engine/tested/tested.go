@@ -32,9 +32,12 @@ type Entry struct {
 type Place struct{ Platform, Kernel, Cgroup, Init string }
 
 // From returns the entries of an environment that passed, by its facts: of its engine, and
-// of the runtime below that.
+// of the runtime below that. An engine that is nothing but its runtime has none of its own.
 func From(engine string, facts map[string]string, at Place, by, date string) (entries []Entry) {
 	for name, version := range map[string]string{engine: facts["version"], facts["runtime"]: facts["runtime-version"]} {
+		if name == engine && name != facts["runtime"] && version == facts["runtime-version"] {
+			continue
+		}
 		if name != "" && len(numbers(version)) > 0 {
 			entries = append(entries, Entry{name, version, at.Platform, at.Kernel, at.Cgroup, at.Init, by, date})
 		}

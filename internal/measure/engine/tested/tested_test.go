@@ -89,3 +89,17 @@ func TestDocs(t *testing.T) {
 	}
 	golden.Check(t, docs, head+begin+want.String()+end+tail)
 }
+
+func TestFrom(t *testing.T) {
+	for _, c := range []struct {
+		engine, version, runtime, below string
+		want                            int
+	}{
+		{"docker", "26.1.5", "runc", "1.1.15", 2}, {"oci", "1.1.15", "runc", "1.1.15", 1}, {"lxc", "6.0.4", "lxc", "6.0.4", 1}, {"bubblewrap", "0.12.0", "", "", 1}, {"docker", "dev", "", "", 0},
+	} {
+		facts := map[string]string{"version": c.version, "runtime": c.runtime, "runtime-version": c.below}
+		if got := From(c.engine, facts, Place{Platform: "Debian 13"}, "conformance", "2026-11-29"); len(got) != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}

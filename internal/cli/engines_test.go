@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/common/golden"
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/tested"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/audit"
 )
@@ -93,6 +94,13 @@ func runEngines(t *testing.T, args ...string) (stdout, stderr string, status int
 }
 
 func TestEngines(t *testing.T) {
+	table, here := tested.All, platform
+	t.Cleanup(func() { tested.All, platform = table, here })
+	tested.All = func() []tested.Entry {
+		return []tested.Entry{{Engine: "docker", Version: "20.10.24", Platform: "Debian 12", Cgroup: "v1", By: "conformance", Date: "2026-11-29"},
+			{Engine: "docker", Version: "26.1.5", Platform: "Debian 13", Cgroup: "v2", Init: "systemd", By: "platform", Date: "2026-11-29"}}
+	}
+	platform = func() string { return "Debian 13" }
 	for _, c := range []struct {
 		name   string
 		args   []string

@@ -21,11 +21,11 @@ type Entry struct {
 	Engine   string `json:"engine"` // or the runtime
 	Version  string `json:"version"`
 	Platform string `json:"platform"` // as /etc/os-release has it, such as "Debian GNU/Linux 13 (trixie)"
-	Kernel   string `json:"kernel"`
-	Cgroup   string `json:"cgroup"` // v1, v2, hybrid
-	Init     string `json:"init"`   // systemd, or none
-	By       string `json:"by"`     // conformance, or platform
-	Date     string `json:"date"`   // YYYY-MM-DD, of the last test
+	Kernel   string `json:"kernel"`   // its release, without what who built it has added
+	Cgroup   string `json:"cgroup"`   // v1, v2, hybrid
+	Init     string `json:"init"`     // systemd, or none
+	By       string `json:"by"`       // conformance, or platform
+	Date     string `json:"date"`     // YYYY-MM-DD, of the last test
 }
 
 // Place is where something was tested; its fields are Entry's.
@@ -34,6 +34,7 @@ type Place struct{ Platform, Kernel, Cgroup, Init string }
 // From returns the entries of an environment that passed, by its facts: of its engine, and
 // of the runtime below that. An engine that is nothing but its runtime has none of its own.
 func From(engine string, facts map[string]string, at Place, by, date string) (entries []Entry) {
+	at.Kernel, _, _ = strings.Cut(at.Kernel, "-")
 	for name, version := range map[string]string{engine: facts["version"], facts["runtime"]: facts["runtime-version"]} {
 		if name == engine && name != facts["runtime"] && version == facts["runtime-version"] {
 			continue

@@ -160,7 +160,7 @@ KILLS ?= 3
 tested: export PLIMSOLL_TESTED := $(CURDIR)/internal/measure/engine/tested/tested.json
 tested: ## write down with which versions the conformance suite passes here, and on PLATFORM, then the docs' table
 	$(GO) test -trimpath -count=1 -p 1 -parallel 1 -timeout 1h $(patsubst %,./internal/measure/engine/%,$(ADAPTERS))
-	@$(MAKE) --no-print-directory test-platforms PLIMSOLL_TESTED=$(PLIMSOLL_TESTED)
+	@$(MAKE) --no-print-directory test-platforms
 	$(GO) test ./internal/measure/engine/tested -run TestDocs -update
 
 test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -125,7 +124,7 @@ type engineJSON struct {
 	Verified bool                   `json:"verified"`
 	ByHand   string                 `json:"verifiedByHand,omitempty"` // the version that it was tried with
 	Tested   []tested.Entry         `json:"tested,omitempty"`         // the versions with which it was tested
-	Judged   string                 `json:"testedVersion,omitempty"`  // how the version here relates to them
+	Judged   map[string]string      `json:"testedVersion,omitempty"`  // how each program's version here relates to them
 	Usable   bool                   `json:"usable"`
 	Version  string                 `json:"version,omitempty"`
 	Where    string                 `json:"where,omitempty"`
@@ -165,8 +164,11 @@ func enginesJSON(all []found) []engineJSON {
 		}
 		for _, p := range versionsOf(f) {
 			e.Tested = append(e.Tested, tested.Of(p.name)...)
-			if f.Usable {
-				e.Judged = cmp.Or(e.Judged, tested.Judge(p.name, p.version, platform()))
+			if judged := tested.Judge(p.name, p.version, platform()); judged != "" && f.Usable {
+				if e.Judged == nil {
+					e.Judged = map[string]string{}
+				}
+				e.Judged[p.name] = judged
 			}
 		}
 		for _, m := range f.Info.Mechanisms {

@@ -268,8 +268,8 @@ func versionsOf(f found) (all []versioned) {
 
 // platform is what this machine's system calls itself.
 var platform = sync.OnceValue(func() string {
-	h, _ := host.Machine{}.Facts("/") // what can't be read is no platform
-	return h.OS
+	name, _ := host.Machine{}.OS() // what can't be read is no platform
+	return name
 })
 
 // levelDetails prints one factor: what can be had, then what can't and why.

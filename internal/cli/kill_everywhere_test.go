@@ -175,7 +175,7 @@ func TestKilledEverywhere(t *testing.T) {
 			t.Fatalf("stopped after the round that failed; again: -kills 1 -killseed %d -killfirst %d", *killSeed, *killFirst+i)
 		}
 	}
-	if whole() {
+	if long() {
 		c.whole()
 	}
 	c.flock.Check()
@@ -348,7 +348,7 @@ func (c *campaign) roundOf(n int, chance *rand.Rand, proto killedProtocol) {
 			t.Errorf("%s: resuming: status %d\n%s", label, code, said)
 		case code != 130:
 			c.counts["resumed to its end"]++
-		case whole() && !further:
+		case long() && !further:
 			t.Errorf("%s: resuming came no further in %v:\n%s", label, resumed(), said)
 		}
 		fallthrough
@@ -474,14 +474,14 @@ func (c *campaign) resume() (status int, said string) {
 
 // resumed is how long a resumed run goes on before it is told to end.
 func resumed() time.Duration {
-	if whole() {
+	if long() {
 		return 3 * latest
 	}
 	return latest
 }
 
-// whole says whether the campaign is the long one, of `make test-kill`.
-func whole() bool { return *killTimes >= 20 }
+// long says whether the campaign is the one of `make test-kill`.
+func long() bool { return *killTimes >= 20 }
 
 func childrenOf(pid int) []int {
 	var all []int

@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,11 +42,8 @@ func scoped(w World, c *cobra.Command) {
 // enterScope replaces this program by itself in a scope of the user's manager. It returns
 // where that is not needed or can't be: then what can't be limited is said with the result.
 func enterScope(w World) {
-	if w.Replace == nil || os.Geteuid() == 0 || w.Getenv(inScope) != "" || !proc.SystemdRuns() || wrap.Hindrance() == "" {
-		return
-	}
-	dir := host.RuntimeDir(w.Getenv)
-	if _, err := os.Stat(filepath.Join(dir, "bus")); dir == "" || err != nil {
+	if w.Replace == nil || os.Geteuid() == 0 || w.Getenv(inScope) != "" || !proc.SystemdRuns() || wrap.Hindrance() == "" ||
+		host.UserBus(host.RuntimeDir(w.Getenv)) == "" {
 		return
 	}
 	program, err := w.LookPath("systemd-run")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/lists"
+	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
@@ -134,7 +135,10 @@ func engineUser(u *user.User, runtimeDir string) (*engine.User, string) {
 	}
 	if eu.RuntimeDir == "" {
 		dirs := runtimeDirs(u.Uid)
-		if i := slices.IndexFunc(dirs, func(d string) bool { return ownedBy(d, uid) }); i >= 0 {
+		if i := slices.IndexFunc(dirs, func(d string) bool {
+			info, err := os.Stat(d)
+			return err == nil && info.IsDir() && safepath.OwnedBy(info, uid)
+		}); i >= 0 {
 			eu.RuntimeDir = dirs[i]
 		}
 	}

@@ -30,7 +30,7 @@ func (t *turn) addWaiting(c *cobra.Command) {
 	choiceFlag(c, &t.progress, "progress", "how to show progress", progressKinds...)
 }
 
-// patience is a flag that says by what time limits are stretched.
+// patience is the flag that stretches time limits.
 type patience struct{ text string }
 
 func (p *patience) String() string { return p.text }

@@ -9,6 +9,12 @@ import (
 	"syscall"
 )
 
+// OwnedBy says whether a file or directory belongs to a user.
+func OwnedBy(info fs.FileInfo, uid int) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == uid
+}
+
 // Alone says why somebody else may have a hand in a file or directory: it is another
 // user's, others may write to it, or a file has a second name elsewhere. nil is that it is
 // ours alone.

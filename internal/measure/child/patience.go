@@ -8,8 +8,8 @@ import (
 )
 
 // Time limits are for machines on which a program starts within milliseconds. On a slower
-// one, an emulated or a small one, they are stretched: by as much as this machine is slower,
-// or by what the user says.
+// one, an emulated or a small one, they are stretched: as much as it is slower, or as much
+// as the user says.
 
 // soon is how long a machine whose limits are not stretched takes to start a program at
 // most. Measured: 0.9 to 1.8 ms on servers, 6 to 10 in User-Mode Linux, 16 under QEMU's
@@ -21,23 +21,15 @@ const most = 20
 
 var patience atomic.Uint64 // the bits of a float64; 0: not known yet
 
-// SetPatience says by what time limits are stretched, instead of learning it; n is at
-// least 1.
+// SetPatience multiplies time limits by n, at least 1, instead of what would be learnt.
 func SetPatience(n float64) { patience.Store(math.Float64bits(max(n, 1))) }
-
-// Patience returns by what time limits are stretched.
-func Patience() float64 {
-	if bits := patience.Load(); bits != 0 {
-		return math.Float64frombits(bits)
-	}
-	n := learn()
-	patience.CompareAndSwap(0, math.Float64bits(n))
-	return math.Float64frombits(patience.Load())
-}
 
 // Stretch returns a time limit as this machine needs it.
 func Stretch(limit time.Duration) time.Duration {
-	return time.Duration(float64(limit) * Patience())
+	if patience.Load() == 0 {
+		patience.CompareAndSwap(0, math.Float64bits(learn()))
+	}
+	return time.Duration(float64(limit) * math.Float64frombits(patience.Load()))
 }
 
 // learn starts a program that does nothing a few times; the quickest counts, so that a
@@ -56,8 +48,7 @@ func learn() float64 {
 	return slower(quickest)
 }
 
-// slower returns by what the limits of a machine that starts a program so quickly are
-// stretched.
+// slower returns the factor for a machine that takes so long to start a program.
 func slower(quickest time.Duration) float64 {
 	return min(max(float64(quickest)/float64(soon), 1), most)
 }

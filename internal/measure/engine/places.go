@@ -17,7 +17,7 @@ var placesFiles = []string{"/etc/plimsoll/places", "/run/plimsoll/places"}
 func Places(name string) (paths []string) {
 	for _, file := range placesFiles {
 		info, err := os.Lstat(file)
-		if err != nil || info.Mode().Perm()&0o022 != 0 || !roots(info) {
+		if err != nil || info.Mode().Perm()&0o022 != 0 || !safepath.OwnedBy(info, 0) {
 			continue
 		}
 		text, err := safepath.ReadRegular(file, 1<<16, "a list of engines' places")

@@ -40,14 +40,8 @@ func (m Machine) Facts(stateDir string) (record.Host, error) {
 	h.Arch = goArch(m.text("/proc/sys/kernel/arch"))
 
 	var err error
-	if h.OS, err = parse(m, "/etc/os-release", parseOSRelease); err != nil {
-		// os-release(5): the second place.
-		h.OS, err = parse(m, "/usr/lib/os-release", parseOSRelease)
-		if errors.Is(err, fs.ErrNotExist) { // as in a container of one program: the default is os-release(5)'s
-			h.OS, err = parseOSRelease(strings.NewReader(""))
-		}
-		note(err)
-	}
+	h.OS, err = m.OS()
+	note(err)
 	cpu, err := parse(m, "/proc/cpuinfo", parseCPUInfo)
 	note(err)
 	h.CPU = cpu.Model
@@ -123,4 +117,16 @@ func goArch(uname string) string {
 		return runtime.GOARCH
 	}
 	return uname
+}
+
+// OS is the system's name, as os-release(5) has it for people.
+func (m Machine) OS() (string, error) {
+	name, err := parse(m, "/etc/os-release", parseOSRelease)
+	if err == nil {
+		return name, nil
+	}
+	if name, err = parse(m, "/usr/lib/os-release", parseOSRelease); errors.Is(err, fs.ErrNotExist) {
+		return parseOSRelease(strings.NewReader("")) // as in a container of one program: the page's default
+	}
+	return name, err
 }

@@ -23,6 +23,16 @@ func RuntimeDir(getenv func(string) string) string {
 	return ""
 }
 
+// UserBus is the address of the bus of a user's own service manager, which listens in the
+// runtime directory; "" is none.
+func UserBus(runtimeDir string) string {
+	path := filepath.Join(runtimeDir, "bus")
+	if _, err := os.Stat(path); runtimeDir == "" || err != nil {
+		return ""
+	}
+	return "unix:path=" + path
+}
+
 // oursAlone says whether a directory is there, and nobody else may write to it.
 func oursAlone(dir string) bool {
 	info, err := os.Lstat(dir)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -112,11 +111,7 @@ func OwnDirMode(dir string, user *engine.User, kit *engine.Kit, mode fs.FileMode
 // ownedBy says whether there is a directory, and no link, of a user's.
 func ownedBy(dir string, uid int) bool {
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return false
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == uid
+	return err == nil && info.IsDir() && safepath.OwnedBy(info, uid)
 }
 
 // RemoveDir removes a directory that OwnDir has made, with all that is in it:

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
+	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -17,7 +18,7 @@ import (
 // Docker's own script. RootlessKit makes its namespaces. Its state, data and
 // configuration are below the run's directory: the user's own are not touched.
 func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o *ownDaemon) error {
-	bus := userBus(kit.User)
+	bus := host.UserBus(kit.User.RuntimeDir)
 	opts := private.Options{
 		Name: w.name(), Limit: 60 * time.Second, OwnNamespaces: true, Ready: e.readiness(kit, o),
 		UserDirs: []string{"x", "data", "config", "kit", "tmp"},
@@ -55,13 +56,4 @@ func (e *Engine) startRootless(ctx context.Context, kit *engine.Kit, w wanted, o
 		err = errors.Join(err, unavailable(engine.Modprobe("tun"), "the kernel has no /dev/net/tun, which slirp4netns wants"))
 	}
 	return err
-}
-
-// userBus is the address of the bus at which a user's own manager of services listens; "" is
-// none.
-func userBus(user *engine.User) string {
-	if path := filepath.Join(user.RuntimeDir, "bus"); user.RuntimeDir != "" && exists(path) {
-		return "unix:path=" + path
-	}
-	return ""
 }

@@ -212,7 +212,7 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	if around && !held {
 		why := "podman can't limit here, and its service is not ours"
 		if info.Host.CgroupManager == "systemd" {
-			why = "podman has no cpu and memory controllers here, and systemd puts its containers outside of any group of ours"
+			why = "podman has no cpu and memory controllers here, and systemd puts its containers outside of Plimsoll's group"
 		}
 		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: why})
 	}

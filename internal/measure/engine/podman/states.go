@@ -37,11 +37,13 @@ type kept struct {
 		RootFS string
 		Labels []string // annotations, as KEY=VALUE
 	}
-	PID int `json:"init_process_pid"`
 }
 
-// specifications are the files that have them, by runtime.
-var specifications = map[string]string{"crun": "config.json", "runc": "state.json"}
+// runtimes are those that keep their state in a directory of their name, each with the
+// files of it that have a container's specification, and its process and bundle.
+var runtimes = map[string]struct{ specification, state string }{
+	"crun": {"config.json", "status"}, "runc": {"state.json", "state.json"},
+}
 
 // entries lists the directories of a runtime's of which one file, there in each,
 // says that they are ours; runtimes keep one for each container.
@@ -63,10 +65,10 @@ func (p *program) entries(base, file string, ours func(dir string, text []byte) 
 // name, or, without a name, to a store of ours; a container that runs keeps its
 // own.
 func (p *program) states(name string) (dirs []string) {
-	for runtime, file := range specifications {
-		dirs = append(dirs, p.entries(filepath.Join(p.runDir(), runtime), file, func(dir string, text []byte) bool {
+	for runtime, files := range runtimes {
+		dirs = append(dirs, p.entries(filepath.Join(p.runDir(), runtime), files.specification, func(dir string, text []byte) bool {
 			var k kept
-			return json.Unmarshal(text, &k) == nil && p.keeps(&k, name) && !k.runs(dir)
+			return json.Unmarshal(text, &k) == nil && p.keeps(&k, name) && !runs(filepath.Join(dir, files.state))
 		})...)
 	}
 	return dirs
@@ -94,18 +96,17 @@ func (p *program) keeps(k *kept, name string) bool {
 	return p.runID != "" && says(engine.Label, p.runID) && says(containerNote, name)
 }
 
-// runs says whether a container's process is still there. crun has its number in a
-// file of its own; without that there is none yet.
-func (k *kept) runs(dir string) bool {
-	s := struct {
-		PID int `json:"pid"`
-	}{k.PID}
-	if text, err := readState(filepath.Join(dir, "status")); err == nil && json.Unmarshal(text, &s) != nil {
+// runs says whether a container's process is still there; without a state there is none
+// yet.
+func runs(state string) bool {
+	text, err := readState(state)
+	var s struct {
+		PID  int `json:"pid"`              // crun's
+		Init int `json:"init_process_pid"` // runc's
+	}
+	if err != nil || json.Unmarshal(text, &s) != nil || max(s.PID, s.Init) <= 0 {
 		return false
 	}
-	if s.PID <= 0 {
-		return false
-	}
-	_, err := os.Lstat(fmt.Sprintf("/proc/%d", s.PID))
+	_, err = os.Lstat(fmt.Sprintf("/proc/%d", max(s.PID, s.Init)))
 	return err == nil
 }

@@ -40,14 +40,19 @@ func TestDropStates(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(at, name), []byte(files[i]), 0o600))
 		}
 	}
-	for id, k := range map[string]kept{
-		"runc: ours":     ofRunc("/home/u/x", 0, engine.Label+"=abcd1234", containerNote+"=plimsoll-abcd1234-1"),
-		"runc: runs":     ofRunc("/home/u/x", os.Getpid(), engine.Label+"=abcd1234", containerNote+"=plimsoll-abcd1234-1"),
-		"runc: another":  ofRunc("/home/u/x", 0, engine.Label+"=abcd1234", containerNote+"=plimsoll-abcd1234-2"),
-		"runc: foreign":  ofRunc("/home/u/x", 0, engine.Label+"=efgh5678", containerNote+"=plimsoll-abcd1234-1"),
-		"runc: in store": ofRunc("/runs/abcd1234/store/root/vfs/x", 0),
+	ours, another := []string{engine.Label + "=abcd1234", containerNote + "=plimsoll-abcd1234-1"}, []string{engine.Label + "=abcd1234", containerNote + "=plimsoll-abcd1234-2"}
+	for id, c := range map[string]struct {
+		root   string
+		pid    int
+		labels []string
+	}{
+		"runc: ours":     {"/home/u/x", 0, ours},
+		"runc: runs":     {"/home/u/x", os.Getpid(), ours},
+		"runc: another":  {"/home/u/x", 0, another},
+		"runc: foreign":  {"/home/u/x", 0, []string{engine.Label + "=efgh5678", ours[1]}},
+		"runc: in store": {"/runs/abcd1234/store/root/vfs/x", 0, nil},
 	} {
-		text, err := json.Marshal(map[string]any{"init_process_pid": k.PID, "config": map[string]any{"rootfs": k.Config.RootFS, "labels": k.Config.Labels}})
+		text, err := json.Marshal(map[string]any{"init_process_pid": c.pid, "config": map[string]any{"rootfs": c.root, "labels": c.labels}})
 		require.NoError(t, err)
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, "runc", id), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "runc", id, "state.json"), text, 0o600))
@@ -75,11 +80,4 @@ func TestDropStates(t *testing.T) {
 	if now := there(); now["in store"] || now["runc: in store"] || !now["beside"] || len(now) != 9 {
 		t.Errorf("of the store are left %v", now)
 	}
-}
-
-// ofRunc is what runc's state says of a container.
-func ofRunc(root string, pid int, labels ...string) kept {
-	k := kept{PID: pid}
-	k.Config.RootFS, k.Config.Labels = root, labels
-	return k
 }

@@ -198,10 +198,6 @@ func (p *program) forget(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// runtimes are those that keep their state in a directory of their name, each
-// with the file of it that tells of the container's bundle.
-var runtimes = map[string]string{"crun": "status", "runc": "state.json"}
-
 // maxState bounds what is read of a runtime's state: a specification is in it.
 const maxState = 4 << 20
 
@@ -211,8 +207,8 @@ const maxState = 4 << 20
 func (p *program) orphans(ctx context.Context, kit *engine.Kit) error {
 	ours := func(_ string, text []byte) bool { return tellsBundle(string(text), p.store.root+"/") }
 	var errs []error
-	for name, file := range runtimes {
-		for _, dir := range p.entries(filepath.Join(p.runDir(), name), file, ours) {
+	for name, files := range runtimes {
+		for _, dir := range p.entries(filepath.Join(p.runDir(), name), files.state, ours) {
 			errs = append(errs, p.deleteOrphan(ctx, kit, name, dir))
 		}
 	}

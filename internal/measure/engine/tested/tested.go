@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -35,13 +36,14 @@ type Place struct{ Platform, Kernel, Cgroup, Init string }
 // of the runtime below that. An engine that is nothing but its runtime has none of its own.
 func From(engine string, facts map[string]string, at Place, by, date string) (entries []Entry) {
 	at.Kernel, _, _ = strings.Cut(at.Kernel, "-")
-	for name, version := range map[string]string{engine: facts["version"], facts["runtime"]: facts["runtime-version"]} {
-		if name == engine && name != facts["runtime"] && version == facts["runtime-version"] {
-			continue
-		}
+	add := func(name, version string) {
 		if name != "" && len(numbers(version)) > 0 {
 			entries = append(entries, Entry{name, version, at.Platform, at.Kernel, at.Cgroup, at.Init, by, date})
 		}
+	}
+	add(facts["runtime"], facts["runtime-version"])
+	if facts["version"] != facts["runtime-version"] {
+		add(engine, facts["version"])
 	}
 	return entries
 }
@@ -91,8 +93,7 @@ func Of(engine string) (of []Entry) {
 // Compare compares two versions by their numbers; what follows the first that is no number,
 // such as a distribution's own mark, does not count.
 func Compare(a, b string) int {
-	x, y := numbers(a), numbers(b)
-	return slices.Compare(x, y)
+	return slices.Compare(numbers(a), numbers(b))
 }
 
 func numbers(version string) (n []int) {
@@ -101,8 +102,7 @@ func numbers(version string) (n []int) {
 		if digits == 0 || digits > 9 {
 			break
 		}
-		k := 0
-		_, _ = fmt.Sscan(part[:digits], &k) // these are digits
+		k, _ := strconv.Atoi(part[:digits]) // these are digits
 		n = append(n, k)
 		if digits < len(part) {
 			break

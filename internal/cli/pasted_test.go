@@ -256,7 +256,7 @@ func (p *pastes) plan(args ...string) *run.Options {
 	p.t.Helper()
 	var said bytes.Buffer
 	w := terminal(0, "PLIMSOLL_STATE="+p.state)
-	w.Stdin, w.Stdout, w.Stderr = strings.NewReader(""), &said, &said
+	w.Stdin, w.Stdout, w.Stderr, w.LookPath = strings.NewReader(""), &said, &said, exec.LookPath // explain may be of a runtime
 	_, o, _ := begunIn(p.t, w, args)
 	return o
 }

@@ -265,10 +265,10 @@ func (b *builder) takenOver(e *record.TraceEvent) {
 	} else if n := len(first.Intervals); n > 0 {
 		from = first.Intervals[n-1].To
 	}
-	// Whatever it was at beside the other one, such as its runtime's housekeeping, has
-	// ended: what came of the process was the other one's work.
+	// Whatever it was at beside the other one from then on, such as its runtime's
+	// housekeeping, has ended: what came of the process was the other one's work.
 	if len(other.Intervals) > 0 {
-		since := other.Intervals[0].From
+		since := b.needed(e.Thread, e.Other, e.At)
 		for n := len(first.Intervals); n > 0 && first.Intervals[n-1].To > since; n-- {
 			last := &first.Intervals[n-1]
 			if from = max(last.From, since); from > last.From {
@@ -279,6 +279,31 @@ func (b *builder) takenOver(e *record.TraceEvent) {
 		}
 	}
 	b.now[e.Thread] = &Interval{From: min(from, e.At), State: Waiting, CPU: e.CPU, Waker: e.Other}
+}
+
+// needed is when a thread did the last thing that another one's course needed up to an
+// instant: it woke or made it, or one that did. Where it did nothing, it is the other one's
+// first instant.
+func (b *builder) needed(id, other int, at int64) int64 {
+	first := b.thread(other).Intervals[0].From
+	for by := other; by != id; {
+		t := b.thread(by)
+		i := t.after(at) - 1
+		for ; i >= 0; i-- {
+			if in := &t.Intervals[i]; in.To < at && in.State == Waiting && in.Waker != 0 && in.Waker != by && !b.thread(in.Waker).Kernel {
+				break
+			}
+		}
+		switch {
+		case i >= 0:
+			by, at = t.Intervals[i].Waker, t.Intervals[i].To
+		case t.Parent != 0 && t.Born < at:
+			by, at = t.Parent, t.Born
+		default:
+			return first
+		}
+	}
+	return at
 }
 
 func (b *builder) functions(stack []int) []string {

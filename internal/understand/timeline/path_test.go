@@ -136,6 +136,30 @@ func TestTakenOverAtWork(t *testing.T) {
 	}
 }
 
+// TestTakenOverAfterWork: a thread waits for its process's first one, and executes a program
+// then. What the first one did until it woke that thread is on the way.
+func TestTakenOverAfterWork(t *testing.T) {
+	s := newTale(1000, 1, 1, 4)
+	s.waits(1, 60, 1, 4, 950, 960)
+	s.cpu[5] = 5
+	s.add(record.TraceEvent{At: 100, Kind: record.TraceFork, Thread: 4, Other: 5, Process: 4})
+	s.Events = append(s.Events, record.TraceEvent{At: 110, Kind: record.TraceSwitch, Other: 5, CPU: 5, Runnable: true})
+	s.waits(5, 130, 4, 4, 600, 610)
+	s.add(record.TraceEvent{At: 650, Kind: record.TraceSwitch, Thread: 4, Stack: []int{0}})
+	s.add(record.TraceEvent{At: 800, Kind: record.TraceExec, Thread: 4, Other: 5, Text: "runc create"})
+	want := `0-60 0:1 running
+60-600 1:4 running
+600-610 2:5 queued in futex
+610-800 2:5 running
+800-950 1:4 running
+950-960 0:1 queued in read
+960-1000 0:1 running
+`
+	if got := words(Read(&s.Trace)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestBornOnTheWay: the waiter waits for a thread that another one had to make.
 func TestBornOnTheWay(t *testing.T) {
 	s := newTale(100, 1, 1, 2)

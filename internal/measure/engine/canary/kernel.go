@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"plimsoll/internal/measure/host/proc"
 
@@ -27,6 +28,12 @@ func free(path string) error {
 	return nil
 }
 
+// ofGroup ends the name of the canary among nspawn's groups, which no environment's id is.
+const ofGroup = "-canary"
+
+// OfGroup says whether a control group of nspawn's name is a canary.
+func OfGroup(path string) bool { return strings.HasSuffix(path, ofGroup) }
+
 // cgroups are groups at the top of every hierarchy. In the first one some have a process.
 func cgroups(_ context.Context, f *Flock) error {
 	tops, err := groupTops()
@@ -34,7 +41,7 @@ func cgroups(_ context.Context, f *Flock) error {
 		return err
 	}
 	for i, name := range []string{"plimsoll-foo-" + f.id, "plimsoll-" + f.id + "-native", "plimsoll-" + f.id + "-1",
-		"nspawn-plimsoll-" + f.id + "-x", "lxc.payload.plimsoll-" + f.id + "-9"} {
+		"nspawn-plimsoll-" + f.id + ofGroup, "lxc.payload.plimsoll-" + f.id + "-9"} {
 		for t, top := range tops {
 			dir := filepath.Join(top, name)
 			if err := f.group(dir); err != nil {

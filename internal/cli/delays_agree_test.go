@@ -43,7 +43,7 @@ func TestDelaysAgree(t *testing.T) {
 		})
 	}
 	t.Run("masked-paths", func(t *testing.T) {
-		slow, log := hidingSlowly(t, 0.02)
+		slow, log := hidingSlowly(t, slowMasks, 0.02)
 		agree(t, "masked-paths", 0.9, hereAsItIs, slow, log, slowlyHidden(20)...)
 	})
 	t.Run("network", func(t *testing.T) {

@@ -74,8 +74,8 @@ func TestDelaysExplained(t *testing.T) {
 func TestDelaysAblated(t *testing.T) {
 	kit := delayed(t)
 	t.Run("masked-paths", func(t *testing.T) {
-		slow, log := hidingSlowly(t, 0.005)
-		quick, _ := hidingSlowly(t, 0)
+		slow, log := hidingSlowly(t, slowMasks, 0.005)
+		quick, _ := hidingSlowly(t, slowMasks, 0)
 		quietly(t, func() string {
 			asked := append(slowlyHidden(40), expedited(t)...)
 			with, without := costsAlone(t, hereAsItIs, slow, asked...), costsAlone(t, hereAsItIs, quick, asked...)

@@ -22,6 +22,24 @@ type abDirectories struct {
 	level string        // FACTOR=LEVEL that has the engine run a program of the sets
 }
 
+// setOf lists the programs that the engine which runs a program can have builds of with these
+// levels, and FACTOR=LEVEL for those that it runs only then. wanted is the engine that was
+// asked for.
+func setOf(engines []engine.Engine, program, wanted string, rest []string) (names []string, byLevel map[string]string, err error) {
+	of, err := runs(engines, program, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	info := engines[slices.IndexFunc(engines, func(e engine.Engine) bool { return e.Info().Name == of[0] })].Info()
+	levels := map[string]string{}
+	for _, l := range slices.Concat(of[1:], rest) {
+		factor, level, _ := strings.Cut(l, "=")
+		levels[factor] = level
+	}
+	names, byLevel = programsOf(info, levels)
+	return names, byLevel, nil
+}
+
 // directoriesOf finds the programs of two directories; nil where they are none. asked is
 // the engine that was asked for, and rest are the levels.
 func directoriesOf(w io.Writer, engines []engine.Engine, asked []build.Asked, wanted string, rest []string) (*abDirectories, error) {
@@ -34,17 +52,10 @@ func directoriesOf(w io.Writer, engines []engine.Engine, asked []build.Asked, wa
 		}
 	}
 	program := asked[0].Program
-	of, err := runs(engines, program, wanted)
+	names, byLevel, err := setOf(engines, program, wanted, rest)
 	if err != nil {
 		return nil, err
 	}
-	info := engines[slices.IndexFunc(engines, func(e engine.Engine) bool { return e.Info().Name == of[0] })].Info()
-	levels := map[string]string{}
-	for _, l := range slices.Concat(of[1:], rest) {
-		factor, level, _ := strings.Cut(l, "=")
-		levels[factor] = level
-	}
-	names, byLevel := programsOf(info, levels)
 	d := &abDirectories{asked: asked}
 	var had [2][]string
 	for i, a := range asked {

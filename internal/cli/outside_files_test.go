@@ -122,7 +122,7 @@ const notRead = ""
 var accepted = []string{"serve DIR a directory", "plan --image-on a directory", "run --image-on a directory", "studies show a link"}
 
 // noPaths are arguments that never are a path.
-var noPaths = strings.Fields("NAME LEVEL ENGINE FACTOR PROGRAM COMMAND SHELL VERB REF IMAGE WORKLOAD")
+var noPaths = strings.Fields("NAME LEVEL ENGINE FACTOR PROGRAM COMMAND SHELL VERB REF IMAGE WORKLOAD VERSION")
 
 // The files at a path that a user names by mistake, or by somebody's malice.
 var oddFiles = map[string]func(path string) error{

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/build"
 	"plimsoll/internal/understand/analyze/releases"
 	"plimsoll/internal/understand/plot"
 	"plimsoll/internal/understand/report"
@@ -21,6 +23,7 @@ type releasesFlags struct {
 	printing
 	measuredBuilds
 	file      string
+	from      string // the first release to build
 	threshold string
 	picture   pictureFlags
 }
@@ -31,20 +34,27 @@ const releasesBudget = 5 * time.Minute
 func releasesCommand(w World) *cobra.Command {
 	f := releasesFlags{printing: printing{format: "text"}, measuredBuilds: measuredBuilds{workload: lifeCycle, budget: releasesBudget}}
 	c := &cobra.Command{
-		Use:   "releases PROGRAM NAME=FILE… [FACTOR=LEVEL…] | DIR",
+		Use:   "releases PROGRAM (--from VERSION | VERSION… | NAME=FILE…) [FACTOR=LEVEL…] | DIR",
 		Short: "Show start-up, memory and size of a program over its releases",
-		Long: `Measures many builds of a program in turn in the same blocks, and shows how start-up
+		Long: strings.ReplaceAll(`Measures many builds of a program in turn in the same blocks, and shows how start-up
 time, memory and the size of the program developed, in the order in which you name them,
 and at which releases they changed. PROGRAM is what they are builds of, such as runc;
 NAME is what you call a build, such as 1.8, and FILE its path, with a slash: ./crun. You
-can list them in a file instead (--builds).
+can list them in a file instead (--builds). Builds of other programs with the same
+names are measured with it: each release is then a set, such as containerd and its shim.
+
+Releases of PROGRAMS can be built here: all from a VERSION on (--from), and each
+VERSION that you name. That needs Go and the libraries of the program; what was built
+is kept in your cache directory, and is built once.
 
 A step is marked where a new level begins: the chance that any mark is false is 5 %. A
 step smaller than --threshold is not marked.
 
 FACTOR=LEVEL is a level of a factor of the engine, or a parameter of the workload. Given
-the DIR of such a run it measures nothing, and prints or draws the answer again.`,
+the DIR of such a run it measures nothing, and prints or draws the answer again.`, "PROGRAMS", strings.Join(build.InModules(), " and ")),
 		Example: `  plimsoll releases crun 1.8=/opt/crun-1.8/crun 1.9=/opt/crun-1.9/crun 1.14=/usr/bin/crun
+  plimsoll releases runc --from 1.1.0 --budget 20m
+  plimsoll releases runc 1.1.15 1.2.9 1.3.6
   plimsoll releases runc --builds builds.yaml --budget 10m
   plimsoll releases crun --builds builds.yaml --engine podman network=none
   plimsoll releases crun --builds builds.yaml client=steps --metric create,startup --format svg -o crun.svg
@@ -73,7 +83,7 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 			if c.Flags().Changed("budget") && c.Flags().Changed("blocks") {
 				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")
 			}
-			if f.file == "" && len(args) == 1 && !knownProgram(w, args[0]) {
+			if f.file == "" && f.from == "" && len(args) == 1 && !knownProgram(w, args[0]) {
 				return f.again(w, args[0], c.Flags())
 			}
 			return f.measure(c.Context(), w, args)
@@ -84,6 +94,7 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 	fl := c.Flags()
 	fl.StringVar(&f.file, "builds", "", "a YAML file that says which files the builds are, in the order of the releases")
 	completesPaths(c, yamlEndings, "builds")
+	fl.StringVar(&f.from, "from", "", "build and measure all releases from this version on, without release candidates")
 	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
 	f.addMeasured(c, w, "show these metrics beside memory and size", "the time that measuring takes")
 	return c

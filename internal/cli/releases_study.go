@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,32 +30,53 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	var others []string
-	asked = slices.DeleteFunc(asked, func(a build.Asked) bool {
-		other := a.Program != args[0]
-		if other && !slices.Contains(others, a.Program) {
-			others = append(others, a.Program)
-		}
-		return other
-	})
-	if len(others) > 0 && len(asked) > 0 {
-		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, args[0], strings.Join(others, ", "))
-	}
+	var versions []string
 	for _, arg := range args[1:] {
+		if build.IsVersion(arg) {
+			versions = append(versions, arg)
+			continue
+		}
 		name, value, _ := strings.Cut(arg, "=")
 		if _, err := os.Stat(value); slices.Contains(engine.Factors, name) || !strings.ContainsAny(value, "/=") && !strings.HasPrefix(value, build.Contexted) && (value == "" || err != nil) {
 			rest = append(rest, arg)
 			continue
 		}
-		a, err := build.Parse(args[0]+":"+arg, "the build", dir)
+		if !strings.Contains(name, ":") {
+			arg = args[0] + ":" + arg
+		}
+		a, err := build.Parse(arg, "the build", dir)
 		if err != nil {
 			return nil, nil, fail(Usage, "%w", err)
 		}
 		asked = append(asked, a)
 	}
+	if f.from != "" || len(versions) > 0 {
+		released, err := f.released(ctx, s, args[0], versions)
+		if err != nil {
+			return nil, nil, err
+		}
+		asked = append(asked, released...)
+	}
+	if asked, err = f.sets(s, args[0], asked, rest); err != nil {
+		return nil, nil, err
+	}
 	build.Sort(asked, engine.AllPrograms(s.engines))
+	// The first build of a run says what its releases are of.
+	slices.SortStableFunc(asked, func(a, b build.Asked) int {
+		switch {
+		case a.Program == b.Program:
+			return 0
+		case a.Program == args[0]:
+			return -1
+		case b.Program == args[0]:
+			return 1
+		}
+		return 0
+	})
 	for i, a := range asked {
-		if slices.ContainsFunc(asked[:i], func(b build.Asked) bool { return b.Level == a.Level && b.File == a.File && b.Variable == a.Variable }) {
+		if slices.ContainsFunc(asked[:i], func(b build.Asked) bool {
+			return b.Program == a.Program && b.Level == a.Level && b.File == a.File && b.Variable == a.Variable
+		}) {
 			return nil, nil, fail(Usage, "%s: %s is named twice", a.Where, a.Level)
 		}
 	}
@@ -71,6 +93,61 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 	return builds, rest, nil
 }
 
+// sets are the builds of a program, and those of the same names that its engine runs with
+// it. Of others in the file you are told.
+func (f *releasesFlags) sets(s *setting, program string, asked []build.Asked, rest []string) ([]build.Asked, error) {
+	names, _, err := setOf(s.engines, program, f.engine, rest)
+	if err != nil {
+		return nil, err
+	}
+	var kept []build.Asked
+	var with, without []string
+	for _, a := range asked {
+		belongs := slices.Contains(names, a.Program) && slices.ContainsFunc(asked, func(b build.Asked) bool { return b.Program == program && b.Level == a.Level })
+		if a.Program == program || belongs {
+			kept, with = append(kept, a), append(with, a.Program)
+		} else {
+			without = append(without, a.Program)
+		}
+	}
+	if len(without) > 0 && len(with) > 0 {
+		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, strings.Join(slices.Compact(with), ", "), strings.Join(slices.Compact(without), ", "))
+	}
+	return kept, nil
+}
+
+// released are builds of the releases from one on, and of versions that were named. One
+// that can't be built here is left out, with the reason.
+func (f *releasesFlags) released(ctx context.Context, s *setting, program string, versions []string) (asked []build.Asked, err error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return nil, withHint(fail(Failed, "finding a place for what is built: %w", err), "set XDG_CACHE_HOME to a directory of your own")
+	}
+	say := func(text string) { fmt.Fprintln(s.world.Stderr, text) }
+	m, err := build.OpenModules(ctx, program, filepath.Join(dir, "plimsoll", "releases"), say)
+	if err != nil {
+		return nil, fail(Usage, "%w", err)
+	}
+	if f.from != "" {
+		listed, err := m.Versions(ctx, f.from)
+		if err != nil {
+			return nil, fail(Usage, "--from: %w", err)
+		}
+		versions = append(versions, listed...)
+	}
+	for _, v := range build.Ordered(versions) {
+		built, err := m.Build(ctx, v)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			say("without " + v + ": " + err.Error())
+		}
+		asked = append(asked, built...)
+	}
+	return asked, nil
+}
+
 // study is the one that is run: environments that differ in the build alone.
 func (f *releasesFlags) study(all []engine.Engine, program string, builds []record.Build, rest []string) (string, error) {
 	if err := f.possible(); err != nil {
@@ -78,7 +155,9 @@ func (f *releasesFlags) study(all []engine.Engine, program string, builds []reco
 	}
 	var levels []string
 	for _, b := range builds {
-		levels = append(levels, b.Level)
+		if b.Program == program {
+			levels = append(levels, b.Level)
+		}
 	}
 	return buildsStudy{
 		by: "releases", title: "Releases of " + program, course: f.ends(""), program: program, engine: f.engine, levels: levels,
@@ -91,7 +170,7 @@ func (f *releasesFlags) command(builds []record.Build, rest []string, seed uint6
 	line := []string{"plimsoll", "releases", builds[0].Program}
 	for _, b := range builds {
 		for _, text := range build.Texts(b) {
-			line = append(line, strings.TrimPrefix(text, b.Program+":"))
+			line = append(line, strings.TrimPrefix(text, builds[0].Program+":"))
 		}
 	}
 	var own shellLine

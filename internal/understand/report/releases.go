@@ -25,6 +25,7 @@ func releasesDocument(d *document.Document, r *releases.Releases, _ Options) {
 	if d.Medium == document.Markdown {
 		d.Add(document.Para{Text: document.Line{{Text: verdict, Style: document.Strong}}})
 	}
+	medians, mark := "Medians with 95 % intervals", ""
 	tables := releasesGroups(r)
 	for _, series := range tables {
 		t := releasesTable(r, series)
@@ -33,14 +34,23 @@ func releasesDocument(d *document.Document, r *releases.Releases, _ Options) {
 		} else if len(tables) > 1 {
 			d.Led("", seriesOf(&r.Series[series[0]]), document.Head)
 		}
+		if d.Medium == document.Text && t.Width() > d.Width {
+			for i := range t.Rows {
+				if last := &t.Rows[i].Cells[len(t.Columns)-1]; last.Text != "" {
+					last.Text = "*"
+				}
+			}
+			mark = " * is a step, of which you read below."
+		}
 		for i := 1; i+1 < len(t.Columns) && d.Medium == document.Text && t.Width() > d.Width; i++ {
 			t.DropTails(len(t.Columns) - 1 - i)
+			medians = "Medians; 95 % intervals that have no room here are in the formats markdown, csv and json"
 		}
 		d.Add(t)
 		d.Gap(document.Text)
 	}
-	d.Legend("Medians with 95 % intervals; levels are compared inside the " + words.Plural(r.Blocks, "block") + ". A step is at the first release of a new level, which differs by " +
-		sample.Percent(r.Threshold) + " or more from the level before. The chance that any of them is false is " + sample.Percent(r.Alpha) + "; a program's size is no matter of chance.")
+	d.Legend(medians + "; levels are compared inside the " + words.Plural(r.Blocks, "block") + ". A step is at the first release of a new level, which differs by " +
+		sample.Percent(r.Threshold) + " or more from the level before. The chance that any of them is false is " + sample.Percent(r.Alpha) + "; a program's size is no matter of chance." + mark)
 	if len(r.Steps) > 0 {
 		d.Heading(2, "Steps")
 		var items []string

@@ -40,6 +40,9 @@ func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) 
 		return nil, err
 	}
 	for _, b := range from.Run().Builds {
+		if b.Program != r.Program {
+			continue // of the set
+		}
 		r.Releases = append(r.Releases, Release{Name: b.Level, Version: b.Version, SHA256: b.SHA256, Bytes: b.Bytes})
 	}
 	for w := range res.Workloads {
@@ -63,17 +66,24 @@ func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) 
 	return r, nil
 }
 
-// Program is the one whose builds a run measured, two or more; the error says what it is
-// that is no run of releases.
+// Program is the one whose builds a run measured, two or more: the first, where each is a
+// set of several. The error says why it is no run of releases.
 func Program(r *record.Run) (string, error) {
-	program := ""
-	for _, b := range r.Builds {
-		if program != "" && b.Program != program {
-			return "", fmt.Errorf("its builds are of %s and of %s: releases are those of one program", program, b.Program)
-		}
-		program = b.Program
-	}
 	if len(r.Builds) < 2 {
+		return "", errors.New("it measured fewer than two builds")
+	}
+	program, levels := r.Builds[0].Program, map[string]bool{}
+	for _, b := range r.Builds {
+		if b.Program == program {
+			levels[b.Level] = true
+		}
+	}
+	for _, b := range r.Builds {
+		if !levels[b.Level] {
+			return "", fmt.Errorf("it measured %s %s, and no %s of that name: releases are those of one program, each with what belongs to it", b.Program, b.Level, program)
+		}
+	}
+	if len(levels) < 2 {
 		return "", errors.New("it measured fewer than two builds")
 	}
 	return program, nil

@@ -108,16 +108,25 @@ func TestOfMissing(t *testing.T) {
 	}
 }
 
+// TestOfSets: where each release is a set of programs, it is a release of the first.
+func TestOfSets(t *testing.T) {
+	r, err := of(t, run(2, 0.03, nil), append(builds("crun"), builds("conmon")...), Options{Metrics: []string{"startup"}}, nil)
+	require.NoError(t, err)
+	if r.Program != "crun" || len(r.Releases) != len(builds("crun")) {
+		t.Errorf("%d releases of %s", len(r.Releases), r.Program)
+	}
+}
+
 // TestOfWrong: what is no run of releases is said to be so.
 func TestOfWrong(t *testing.T) {
-	mixed := append(builds("crun"), builds("runc")...)
+	mixed := append(builds("crun"), record.Build{Program: "runc", Level: "of-its-own"})
 	for _, c := range []struct {
 		builds []record.Build
 		o      Options
 		want   string
 	}{
 		{nil, Options{}, "fewer than two builds"},
-		{mixed, Options{}, "of crun and of runc"},
+		{mixed, Options{}, "no crun of that name"},
 		{builds("crun"), Options{Metrics: []string{"nonesuch"}}, "no build has a value"},
 	} {
 		if _, err := of(t, run(3, 0.03, nil), c.builds, c.o, nil); err == nil || !strings.Contains(err.Error(), c.want) {

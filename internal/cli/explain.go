@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/run"
@@ -42,6 +43,8 @@ type explainFlags struct {
 	keep      string // the record's directory, "" for none
 	spans     bool   // those of the engine's own are shown beside it
 	received  *spans.Receiver
+	builds    buildFlags
+	flags     *pflag.FlagSet
 }
 
 func explainCommand(w World) *cobra.Command {
@@ -71,6 +74,7 @@ are timed from outside.`,
   plimsoll explain docker --format html -o start.html
   plimsoll explain docker --against network=host --keep start
   plimsoll explain cri endpoint=crio --spans
+  plimsoll explain oci runtime=runc build=old --against build=new --build runc:old=/opt/runc/runc --build runc:new=./runc
   plimsoll explain --starts 1 --format chrome -o start.json -- podman run --rm busybox true`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 || c.ArgsLenAtDash() > 0 {
@@ -83,13 +87,18 @@ are timed from outside.`,
 			if f.starts < 1 || f.starts > 1000 {
 				return fail(Usage, "--starts is %d: expected 1 to 1000", f.starts)
 			}
-			f.asked = c.Flags().Changed("starts")
+			f.asked, f.flags = c.Flags().Changed("starts"), c.Flags()
 			explain := f.environment
 			if err := f.ranges(c, args); err != nil {
 				return err
 			}
 			if err := f.ownSpans(c, args); err != nil {
 				return err
+			}
+			if len(f.builds.list) > 0 || f.builds.file != "" {
+				if c.ArgsLenAtDash() == 0 || f.many(c, args) {
+					return fail(Usage, "--build is for the starts of an environment: plimsoll explain ENGINE build=NAME --build PROGRAM:NAME=FILE")
+				}
 			}
 			if f.many(c, args) {
 				return f.rates(w, c, args)
@@ -151,6 +160,7 @@ are timed from outside.`,
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
 	c.Flags().BoolVar(&f.spans, "spans", false, "show beside it the engine's own spans (OpenTelemetry): of a private daemon, which is started with its own tracing switched on, never of yours: "+spanning(w.Engines))
+	f.builds.add(c)
 	f.addWaiting(c)
 	completes(c, "stop", completeWords("exit\tits program ends at SIGTERM", "ignore\tits program ignores SIGTERM", "none\tits program has no handler for SIGTERM"))
 	completes(c, "against", completeEngineNames(w, realEngine))

@@ -86,6 +86,9 @@ func (f *explainFlags) again(env []string) string {
 	line := append(shellLine{"plimsoll", "explain"}, env...)
 	line.add(true, "--starts", strconv.Itoa(f.starts))
 	line.add(f.against != "", "--against", f.against)
+	for _, b := range f.builds.list {
+		line.add(true, "--build", b)
+	}
 	line.add(f.allCalls, "--all-calls")
 	line.add(f.spans, "--spans")
 	line.add(f.stop != "", "--stop", f.stop)
@@ -115,6 +118,9 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 			return nil, err
 		}
 	}
+	if err := s.useBuilds(finish, &f.builds); err != nil {
+		return nil, err
+	}
 	text, err := f.study(all)
 	if err != nil {
 		return nil, err
@@ -123,6 +129,10 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 		return slices.ContainsFunc(all, func(args []string) bool { return args[0] == engine })
 	}
 	plan, err := s.smallPlan(finish, "explain", text, s.studyCatalogue(), keeps)
+	if err != nil {
+		return nil, err
+	}
+	builds, _, err := s.usedBuilds(&f.builds, plan, f.flags)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +158,7 @@ func (f *explainFlags) traced(w World, all ...[]string) ([]followed, error) {
 	}
 	defer func() { _ = s.state.Release(id) }()
 	o := s.options()
-	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool()}, filepath.Join(parent, "record")
+	o.Plan, o.Run, o.Dir = plan, &record.Run{Tool: tool(), Builds: builds}, filepath.Join(parent, "record")
 	if f.keep != "" {
 		o.Dir, plan.Study.Command = f.keep, f.again(all[0])
 	}

@@ -62,6 +62,8 @@ var outsideFiles = map[string]string{
 	"compare --thresholds":   "compare RUN RUN --thresholds {}",
 	"compare BASE":           "compare {} RUN",
 	"compare NEW":            "compare RUN {}",
+	"explain --build":        "explain oci build=a --build runc:a={}",
+	"explain --builds":       "explain oci build=a --builds {}",
 	"explain --keep":         notRead,
 	"explain --output":       notRead,
 	"export --output":        notRead,

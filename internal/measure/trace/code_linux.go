@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"debug/gosym"
 	"os"
@@ -59,9 +60,9 @@ func openProgram(file string) *program {
 }
 
 // goText is where the functions of a Go program begin. Where it was linked with code in
-// C, that stands before them in the same section, and only the table's head says where
-// (runtime.pcHeader, textStart) or, where the program can lie anywhere, what is to be
-// put there when it is loaded.
+// C, that stands before them in the same section, and only Go's own data say where: until
+// Go 1.25 the head of the table (runtime.pcHeader, textStart), from 1.26 on the data of the
+// module (runtime.moduledata, text), which have a section of their own.
 func goText(f *elf.File, table *elf.Section, lines []byte) uint64 {
 	text := f.Section(".text").Addr
 	if f.Class != elf.ELFCLASS64 || len(lines) < 32 {
@@ -72,24 +73,40 @@ func goText(f *elf.File, table *elf.Section, lines []byte) uint64 {
 	default:
 		return text
 	}
-	const field = 8 + 2*8
-	if at := f.ByteOrder.Uint64(lines[field:]); at != 0 {
+	const textStart, moduleText = 8 + 2*8, 22 * 8
+	if at := address(f, table, textStart); at != 0 {
+		return at
+	}
+	if module := f.Section(".go.module"); module != nil {
+		return cmp.Or(address(f, module, moduleText), text)
+	}
+	return text
+}
+
+// address is the one that stands at a place in a section or, where the program can lie
+// anywhere, that is put there when it is loaded; 0 where there is none.
+func address(f *elf.File, s *elf.Section, offset uint64) uint64 {
+	var word [8]byte
+	if _, err := s.ReadAt(word[:], int64(offset)); err != nil { //nolint:gosec // one of two constants
+		return 0
+	}
+	if at := f.ByteOrder.Uint64(word[:]); at != 0 {
 		return at
 	}
 	relocations := f.Section(".rela.dyn")
 	if relocations == nil {
-		return text
+		return 0
 	}
 	all, err := relocations.Data()
 	if err != nil {
-		return text
+		return 0
 	}
 	for ; len(all) >= 24; all = all[24:] {
-		if f.ByteOrder.Uint64(all) == table.Addr+field {
+		if f.ByteOrder.Uint64(all) == s.Addr+offset {
 			return f.ByteOrder.Uint64(all[16:])
 		}
 	}
-	return text
+	return 0
 }
 
 // goTable reads the table of a Go program; nil where it has a form that is not known.

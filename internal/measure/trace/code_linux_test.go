@@ -1,7 +1,10 @@
 package trace
 
 import (
+	"debug/elf"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -61,4 +64,52 @@ func TestPart(t *testing.T) {
 			t.Errorf("%q is %q, expected %q", stack, got, want)
 		}
 	}
+}
+
+// TestLinkedWithC: where C stands before Go's functions in a program, each has its name
+// still. The truth is the program's symbol table, which is not read for it.
+func TestLinkedWithC(t *testing.T) {
+	for _, tool := range []string{"go", "cc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(tool + " is not installed: a program is built with it")
+		}
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module linked\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\n// int one(void) { return 1; }\nimport \"C\"\n\nfunc main() { println(C.one()) }\n"), 0o644))
+	for _, mode := range []string{"exe", "pie"} {
+		path := filepath.Join(dir, mode)
+		build := exec.Command("go", "build", "-buildmode", mode, "-ldflags", "-linkmode external", "-o", path)
+		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=1", "GOFLAGS=", "GOWORK=off")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		f, err := elf.Open(path)
+		require.NoError(t, err)
+		defer f.Close()
+		all, err := f.Symbols()
+		require.NoError(t, err)
+		p, n := openProgram(path), 0
+		for _, s := range all {
+			if name, ok := strings.CutSuffix(s.Name, ".abi0"); ok && strings.HasPrefix(name, "runtime.") && elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 8 {
+				n++
+				if is, _ := strings.CutSuffix(p.function(offsetOf(f, s.Value+4)), ".abi0"); is != name {
+					t.Errorf("%s: at %#x is %q, not %q", mode, s.Value, is, name)
+				}
+			}
+		}
+		if n < 10 {
+			t.Errorf("%s: only %d functions were compared", mode, n)
+		}
+	}
+}
+
+// offsetOf is where in a program's file an address is.
+func offsetOf(f *elf.File, at uint64) uint64 {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && at >= p.Vaddr && at < p.Vaddr+p.Filesz {
+			return at - p.Vaddr + p.Off
+		}
+	}
+	return 0
 }

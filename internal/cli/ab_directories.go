@@ -80,19 +80,23 @@ func directoriesOf(w io.Writer, engines []engine.Engine, asked []build.Asked, wa
 			}
 		}
 	}
+	d.level, err = levelOfSet(asked[0].Path, program, had[0], byLevel)
+	return d, err
+}
+
+// levelOfSet is FACTOR=LEVEL by which an engine runs a program of a set that a level stands
+// for, such as a runtime; "" where it has none. from is where the set was named.
+func levelOfSet(from, program string, set []string, byLevel map[string]string) (string, error) {
 	var ran []string
-	for _, name := range had[0] {
+	for _, name := range set {
 		if l := byLevel[name]; l != "" && name != program {
 			ran = append(ran, l)
 		}
 	}
 	if len(ran) > 1 {
-		return nil, fail(Usage, "%s has several of which the engine runs one: name it, %s", asked[0].Path, yamlfile.OneOf(ran))
+		return "", fail(Usage, "%s has several of which the engine runs one: name it, %s", from, yamlfile.OneOf(ran))
 	}
-	if len(ran) == 1 {
-		d.level = ran[0]
-	}
-	return d, nil
+	return strings.Join(ran, ""), nil
 }
 
 // programsOf are the programs that an engine with these levels can have builds of, and

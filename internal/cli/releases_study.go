@@ -57,7 +57,7 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 		}
 		asked = append(asked, released...)
 	}
-	if asked, err = f.sets(s, args[0], asked, rest); err != nil {
+	if asked, rest, err = f.sets(s, args[0], asked, rest); err != nil {
 		return nil, nil, err
 	}
 	build.Sort(asked, engine.AllPrograms(s.engines))
@@ -94,13 +94,12 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 }
 
 // sets are the builds of a program, and those of the same names that its engine runs with
-// it. Of others in the file you are told.
-func (f *releasesFlags) sets(s *setting, program string, asked []build.Asked, rest []string) ([]build.Asked, error) {
-	names, _, err := setOf(s.engines, program, f.engine, rest)
+// it, with the level that has it do so. Of others in the file you are told.
+func (f *releasesFlags) sets(s *setting, program string, asked []build.Asked, rest []string) (kept []build.Asked, levels []string, err error) {
+	names, byLevel, err := setOf(s.engines, program, f.engine, rest)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var kept []build.Asked
 	var with, without []string
 	for _, a := range asked {
 		belongs := slices.Contains(names, a.Program) && slices.ContainsFunc(asked, func(b build.Asked) bool { return b.Program == program && b.Level == a.Level })
@@ -110,10 +109,15 @@ func (f *releasesFlags) sets(s *setting, program string, asked []build.Asked, re
 			without = append(without, a.Program)
 		}
 	}
+	with, without = slices.Compact(with), slices.Compact(without)
 	if len(without) > 0 && len(with) > 0 {
-		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, strings.Join(slices.Compact(with), ", "), strings.Join(slices.Compact(without), ", "))
+		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, strings.Join(with, ", "), strings.Join(without, ", "))
 	}
-	return kept, nil
+	level, err := levelOfSet(f.file, program, with, byLevel)
+	if level != "" {
+		rest = append(rest, level)
+	}
+	return kept, rest, err
 }
 
 // released are builds of the releases from one on, and of versions that were named. One

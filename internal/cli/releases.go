@@ -43,15 +43,16 @@ NAME is what you call a build, such as 1.8, and FILE its path, with a slash: ./c
 can list them in a file instead (--builds). Builds of other programs with the same
 names are measured with it: each release is then a set, such as containerd and its shim.
 
-Releases of PROGRAMS can be built here: all from a VERSION on (--from), and each
-VERSION that you name. That needs Go and the libraries of the program; what was built
-is kept in your cache directory, and is built once.
+Releases of these programs can be built here: PROGRAMS. All from
+a VERSION on are (--from), and each VERSION that you name. That needs Go and the
+libraries of the program. What was built is kept in your cache directory, and is built
+once.
 
 A step is marked where a new level begins: the chance that any mark is false is 5 %. A
 step smaller than --threshold is not marked.
 
 FACTOR=LEVEL is a level of a factor of the engine, or a parameter of the workload. Given
-the DIR of such a run it measures nothing, and prints or draws the answer again.`, "PROGRAMS", strings.Join(build.InModules(), " and ")),
+the DIR of such a run it measures nothing, and prints or draws the answer again.`, "PROGRAMS", strings.Join(build.InModules(), ", ")),
 		Example: `  plimsoll releases crun 1.8=/opt/crun-1.8/crun 1.9=/opt/crun-1.9/crun 1.14=/usr/bin/crun
   plimsoll releases runc --from 1.1.0 --budget 20m
   plimsoll releases runc 1.1.15 1.2.9 1.3.6

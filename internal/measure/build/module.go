@@ -197,7 +197,10 @@ func (m *Modules) build(ctx context.Context, version, dir string) error {
 	if _, err := m.run(ctx, src, fetchLimit, "go", "get", module+"@v"+version); err != nil {
 		return fmt.Errorf("fetching %s v%s: %w", module, version, err)
 	}
-	flags := "-s -w -X " + strings.Replace(m.Version, "MODULE", module, 1) + "=" + version
+	flags := "-s -w"
+	if m.Version != "" {
+		flags += " -X " + strings.Replace(m.Version, "MODULE", module, 1) + "=" + version
+	}
 	for program, at := range m.Packages {
 		if _, err := m.run(ctx, src, buildLimit, "go", "build", "-mod=mod", "-trimpath", "-tags", m.Tags, "-ldflags", flags,
 			"-o", filepath.Join(out, program), strings.TrimSuffix(module+"/"+at, "/.")); err != nil {

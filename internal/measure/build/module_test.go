@@ -106,7 +106,7 @@ func TestModules(t *testing.T) {
 func TestModulesRefuses(t *testing.T) {
 	published(t)
 	say := func(string) {}
-	if _, err := OpenModules(t.Context(), "nonesuch", t.TempDir(), say); err == nil || !strings.Contains(err.Error(), "expected one of containerd, runc, tool") {
+	if _, err := OpenModules(t.Context(), "nonesuch", t.TempDir(), say); err == nil || !strings.Contains(err.Error(), "expected one of containerd, podman, runc, tool") {
 		t.Error(err)
 	}
 	sources["tool"] = source{Modules: []string{"example.org/tool"}, Libraries: []string{"nonesuch"}}

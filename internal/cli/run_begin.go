@@ -49,7 +49,7 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 	defer cancel()
 	o.Finish, o.Begun = ending.Done(), begin
 	for _, m := range o.Plan.Remarks {
-		if m.Code == imageOnSame {
+		if m.Code == imageOnSame || m.Code == buildsUnused {
 			o.Progress.Remark(m.Text)
 		}
 	}

@@ -39,6 +39,7 @@ var List = []Kind{
 	{Code: "images-bound", By: Report, Title: "Images", Says: "an image of the study was bound to another one (`--image`), which ran in its place"},
 	{Code: "limit-beyond", By: Plan, Says: "a limit of the study exceeds what the machine has, so it limits nothing"},
 	{Code: "image-missing", By: Plan, Says: "workloads or environments were left out because their image had not been built, and the command that builds it"},
+	{Code: "builds-unused", By: Plan, Says: "no environment uses some builds of `--builds`: says which, and which level would make an engine start the program"},
 	{Code: "image-on-same", By: Plan, Says: "two levels of `image-on` are directories on one mounted file system, so it is not file systems that are compared"},
 	{Code: "simulated", By: Plan, Says: "the engines are simulated, so nothing is measured; or some are, and only the others' times are true"},
 	{Code: "baseline-added", By: Plan, Says: "a baseline that the study does not name runs as well"},

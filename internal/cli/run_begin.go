@@ -182,7 +182,7 @@ func (a *runAsked) plan(finish context.Context, s *setting, cmd *cobra.Command, 
 		}
 	}
 	if len(o.Plan.Cells) == 0 {
-		printPlan(s.world.Stderr, o.Plan, o.Engines, false)
+		printPlan(s.world.Stderr, o.Plan, o.Engines, "", false)
 		return fail(NothingHere, "nothing of this study can be measured here")
 	}
 	by := ""

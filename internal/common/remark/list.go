@@ -32,6 +32,7 @@ var List = []Kind{
 	{Code: "looked", By: Report, Says: "the number of blocks was left open: says which environments left after how many, and why the run ended"},
 	{Code: "residue", By: Report, Title: "Left behind", Says: "something of ours was left behind"},
 	{Code: "unverified", By: Report, Says: "the adapter has never been tried on the real engine"},
+	{Code: "untested", By: Report, Says: "an engine or a runtime is newer than any version that Plimsoll was [tested](engines.md#tested-versions) with, or the platform is another"},
 	{Code: "unverified-storage", By: Report, Says: "storage counters were read by a reader that has never been tried on the real file system ([storage](storage.md))"},
 	{Code: "unequal", By: Report, Title: "Terms", Says: "two environments that are compared for one factor differ in more than that (see the audit); for all engines together, in what they do"},
 	{Code: "views", By: Report, Says: "the containers of one environment did not all look alike from inside"},

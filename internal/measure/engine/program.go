@@ -209,8 +209,10 @@ func (e *UnboundError) Unwrap() error {
 		Fix: fmt.Sprintf("--%s %s:%s=PATH", Build, e.Programs[len(e.Programs)-1], e.Level)}
 }
 
-// Build returns what is missing, as PROGRAM:LEVEL.
-func (e *UnboundError) Build() string { return strings.Join(e.Programs, " or ") + ":" + e.Level }
+// Build returns what is missing, as PROGRAM:LEVEL or OTHER:LEVEL.
+func (e *UnboundError) Build() string {
+	return strings.Join(e.Programs, ":"+e.Level+" or ") + ":" + e.Level
+}
 
 // With is the kit of an environment that runs these builds: each is found where its
 // program is looked for.

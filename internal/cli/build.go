@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +115,7 @@ const buildsUnused = "builds-unused"
 // usedBuilds are the builds that environments of a plan run. A build of the command line
 // that none of them uses is an error, one of a file gets a remark. The flags are set to
 // the builds with their digests, so that a repeated run reports a changed file. unbound
-// is the error for environments whose build the run was not given; it names all of them.
+// is the error for environments that can't get their builds; it names all of them.
 func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (used []record.Build, unbound, err error) {
 	levels := make([]map[string]string, 0, len(p.Environments)+len(p.Excluded))
 	engines := make([]string, 0, cap(levels))
@@ -128,7 +127,7 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 		levels, engines = append(levels, x.Levels), append(engines, x.Engine)
 	}
 	asked := map[string]bool{}
-	var missing []string
+	var missing, problems, hints []string
 	for i, l := range levels {
 		for _, e := range s.engines {
 			if e.Info().Name != engines[i] {
@@ -141,7 +140,10 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 			}
 			if err != nil {
 				reason, fix := engine.Reason(err)
-				unbound = cmp.Or(unbound, withHint(fail(Usage, "%s", reason), "%s", fix))
+				problems = analyze.Also(problems, reason)
+				if fix != "" {
+					hints = analyze.Also(hints, fix)
+				}
 				continue
 			}
 			for _, b := range builds {
@@ -153,8 +155,11 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 		}
 	}
 	if len(missing) > 0 {
-		unbound = withHint(fail(Usage, "the study names builds that this run was not given: %s", strings.Join(missing, ", ")),
-			"give each by --build PROGRAM:NAME=FILE, or all of them by --builds FILE; to leave one out, take its name out of build: in the study, or choose what is measured by --engine or --part")
+		problems = append(problems, "the study names builds that this run was not given: "+strings.Join(missing, ", "))
+		hints = append(hints, "give each by --build PROGRAM:NAME=FILE, or all of them by --builds FILE; to leave one out, take its name out of build: in the study, or choose what is measured by --engine or --part")
+	}
+	if len(problems) > 0 {
+		unbound = withHint(fail(Usage, "%s", strings.Join(problems, "; ")), "%s", strings.Join(hints, "; "))
 	}
 	if err := s.unusedBuilds(f, p, asked); err != nil {
 		return nil, nil, err

@@ -157,11 +157,11 @@ test: setup-test ## set up engines, then run every test (what only reads the sou
 PLATFORM ?= trixie sid
 KILLS ?= 3
 # Tests enter what has passed into the table of tested versions.
-tested: export PLIMSOLL_TESTED := $(CURDIR)/internal/measure/engine/tested/tested.json
+tested: export PLIMSOLL_TESTED := $(CURDIR)/internal/common/tested/tested.json
 tested: ## write down with which versions the conformance suite passes here, and on PLATFORM, then the docs' table
 	$(GO) test -trimpath -count=1 -p 1 -parallel 1 -timeout 1h $(patsubst %,./internal/measure/engine/%,$(ADAPTERS))
 	@$(MAKE) --no-print-directory test-platforms
-	$(GO) test ./internal/measure/engine/tested -run TestDocs -update
+	$(GO) test ./internal/common/tested -run TestDocs -update
 
 test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)
 	@status=0; for p in $(PLATFORM); do PLIMSOLL_PLATFORM=$$p PLIMSOLL_PLATFORM_KILLS=$(KILLS) \

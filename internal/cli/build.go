@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 )
 
 // buildFlags say which files the levels of the factor build are: a study names no
@@ -107,10 +109,13 @@ func (s *setting) withBuilds(ctx context.Context, f found, levels map[string]str
 	return again, nil
 }
 
-// usedBuilds are the builds that environments of a plan run. What was bound on the
-// command line and is asked for by none is a slip. The flags are set to the builds
-// with their digests, so that who repeats the run is told where one was changed. An
-// environment whose build nobody has bound is an error of unbound.
+// buildsUnused is the code of the remark that no environment uses some builds of a file.
+const buildsUnused = "builds-unused"
+
+// usedBuilds are the builds that environments of a plan run. A build of the command line
+// that none of them uses is an error, one of a file gets a remark. The flags are set to
+// the builds with their digests, so that a repeated run reports a changed file. unbound
+// is the error for environments that can't get their builds; it names all of them.
 func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (used []record.Build, unbound, err error) {
 	levels := make([]map[string]string, 0, len(p.Environments)+len(p.Excluded))
 	engines := make([]string, 0, cap(levels))
@@ -122,16 +127,22 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 		levels, engines = append(levels, x.Levels), append(engines, x.Engine)
 	}
 	asked := map[string]bool{}
+	var missing, problems, hints []string
 	for i, l := range levels {
 		for _, e := range s.engines {
 			if e.Info().Name != engines[i] {
 				continue
 			}
 			builds, err := e.Info().BuildsFor(l, s.builds)
+			if none, ok := errors.AsType[*engine.UnboundError](err); ok {
+				missing = analyze.Also(missing, none.Build())
+				continue
+			}
 			if err != nil {
 				reason, fix := engine.Reason(err)
-				if unbound == nil {
-					unbound = withHint(fail(Usage, "%s", reason), "%s", fix)
+				problems = analyze.Also(problems, reason)
+				if fix != "" {
+					hints = analyze.Also(hints, fix)
 				}
 				continue
 			}
@@ -143,17 +154,15 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 			}
 		}
 	}
-	known := engine.AllPrograms(s.engines)
-	for _, text := range f.list {
-		name, _, _ := strings.Cut(text, "=")
-		if !asked[name] {
-			program, level, _ := strings.Cut(name, ":")
-			hint := fmt.Sprintf("a study asks by build: [%s] in its environments", level)
-			if k := slices.IndexFunc(known, func(p engine.Program) bool { return p.Name == program && len(p.With) > 0 }); k >= 0 {
-				hint += "; its " + program + " an engine starts only where " + known[k].Needs() + " is named"
-			}
-			return nil, nil, withHint(fail(Usage, "--build %s: no environment of this study asks for the build %s of %s", text, level, program), "%s", hint)
-		}
+	if len(missing) > 0 {
+		problems = append(problems, "the study names builds that this run was not given: "+strings.Join(missing, ", "))
+		hints = append(hints, "give each by --build PROGRAM:NAME=FILE, or all of them by --builds FILE; to leave one out, take its name out of build: in the study, or choose what is measured by --engine or --part")
+	}
+	if len(problems) > 0 {
+		unbound = withHint(fail(Usage, "%s", strings.Join(problems, "; ")), "%s", strings.Join(hints, "; "))
+	}
+	if err := s.unusedBuilds(f, p, asked); err != nil {
+		return nil, nil, err
 	}
 	if flag, ok := fl.Lookup("build").Value.(pflag.SliceValue); ok && len(used) > 0 {
 		var texts []string
@@ -164,4 +173,33 @@ func (s *setting) usedBuilds(f *buildFlags, p *study.Plan, fl *pflag.FlagSet) (u
 		return used, unbound, flag.Replace(texts)
 	}
 	return used, unbound, nil
+}
+
+// unusedBuilds returns an error for builds of --build that are not among those asked for,
+// and adds a remark to the plan for those of --builds.
+func (s *setting) unusedBuilds(f *buildFlags, p *study.Plan, asked map[string]bool) error {
+	var given, listed []string
+	hint := "an environment uses the builds that its key build names"
+	known := engine.AllPrograms(s.engines)
+	for _, b := range s.builds {
+		if asked[b.Name()] {
+			continue
+		}
+		if slices.ContainsFunc(f.list, func(text string) bool { return strings.HasPrefix(text, b.Name()+"=") }) {
+			given = append(given, b.Name())
+		} else {
+			listed = append(listed, b.Name())
+		}
+		k := slices.IndexFunc(known, func(p engine.Program) bool { return p.Name == b.Program })
+		if needs := known[k].Needs(b.Program); needs != "" && !strings.Contains(hint, needs) {
+			hint += fmt.Sprintf("; engines start %s only where %s is named", b.Program, needs)
+		}
+	}
+	if len(given) > 0 {
+		return withHint(fail(Usage, "--build: no environment of this study uses %s", strings.Join(given, ", ")), "%s", hint)
+	}
+	if len(listed) > 0 {
+		p.Remarks = append(p.Remarks, record.Remark{Code: buildsUnused, Level: "warn", Text: fmt.Sprintf("No environment of this study uses these builds of %s: %s; %s.", f.file, strings.Join(listed, ", "), hint)})
+	}
+	return nil
 }

@@ -93,6 +93,10 @@ func printCleaned(w World, c *run.Cleaned, failed error) {
 		fmt.Fprintf(w.Stdout, "left run %s alone: %s has begun it, and whether that goes on can't be seen from here\n", o.RunID, harmless.Text(o.Process()))
 		fmt.Fprintln(w.Stdout, "  try: plimsoll clean on that host, or in that container; where it is no more: plimsoll clean --of-host", harmless.ShellWord(o.Host))
 	}
+	for _, o := range c.Others {
+		fmt.Fprintln(w.Stdout, "left a run of another user alone:", harmless.Text(o))
+		fmt.Fprintln(w.Stdout, "  try: plimsoll clean as that user, with the same state directory")
+	}
 	for _, l := range c.LeftOn {
 		fmt.Fprintln(w.Stdout, "left on:", harmless.Text(l))
 	}
@@ -104,11 +108,11 @@ func printCleaned(w World, c *run.Cleaned, failed error) {
 	}
 	switch {
 	case len(c.Runs) > 0:
-		fmt.Fprintf(w.Stdout, "%s removed, left by %s that had been cut off\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"))
+		fmt.Fprintf(w.Stdout, "%s removed, left by %s that had been cut off (state directory %s)\n", words.Plural(len(c.Removed), "thing"), words.Plural(len(c.Runs), "run"), harmless.Text(c.State))
 	case len(c.Removed) > 0:
 		fmt.Fprintf(w.Stdout, "%s removed\n", words.Plural(len(c.Removed), "thing"))
-	case failed != nil, len(c.Kept)+len(c.LeftOn)+len(c.Elsewhere)+len(c.Claims) > 0:
+	case failed != nil, len(c.Kept)+len(c.LeftOn)+len(c.Elsewhere)+len(c.Others)+len(c.Claims) > 0:
 	default:
-		fmt.Fprintln(w.Stdout, "Nothing was left behind.")
+		fmt.Fprintf(w.Stdout, "Nothing was left behind (state directory %s).\n", harmless.Text(c.State))
 	}
 }

@@ -19,6 +19,7 @@ func TestNothingLeft(t *testing.T) {
 		{run.Cleaned{}, nil, true},
 		{run.Cleaned{}, errors.New("no right to look"), false},
 		{run.Cleaned{Kept: []run.KeptOver{{}}}, nil, false},
+		{run.Cleaned{Others: []string{"/s/runs/abcd1234/owner.json belongs to alice (uid 1001)"}}, nil, false},
 	} {
 		var out bytes.Buffer
 		printCleaned(World{Stdout: &out}, &c.cleaned, c.err)

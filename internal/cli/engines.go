@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/common/lists"
+	"plimsoll/internal/common/tested"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/tested"
 	"plimsoll/internal/understand/words"
 )
 
@@ -163,12 +163,12 @@ func enginesJSON(all []found) []engineJSON {
 			Usable: f.Usable, Version: f.Version, Where: f.Where, Facts: f.Facts, Reason: f.Reason, Fix: f.Fix,
 		}
 		for _, p := range versionsOf(f) {
-			e.Tested = append(e.Tested, tested.Of(p.name)...)
-			if judged := tested.Judge(p.name, p.version, platform()); judged != "" && f.Usable {
+			e.Tested = append(e.Tested, tested.Of(p.Name)...)
+			if judged := tested.Judge(p.Name, p.Version, platform()); judged != "" && f.Usable {
 				if e.Judged == nil {
 					e.Judged = map[string]string{}
 				}
-				e.Judged[p.name] = judged
+				e.Judged[p.Name] = judged
 			}
 		}
 		for _, m := range f.Info.Mechanisms {

@@ -13,8 +13,8 @@ import (
 
 	"plimsoll/internal/common/golden"
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/common/tested"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/tested"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze/audit"
 )
@@ -93,14 +93,21 @@ func runEngines(t *testing.T, args ...string) (stdout, stderr string, status int
 	return out.String(), errs.String(), status
 }
 
-func TestEngines(t *testing.T) {
+// onPlatform pretends that Docker 20.10.24 was tested on Debian 12 and 26.1.5 on Debian 13,
+// and that this machine is of the platform.
+func onPlatform(t *testing.T, name string) {
+	t.Helper()
 	table, here := tested.All, platform
 	t.Cleanup(func() { tested.All, platform = table, here })
 	tested.All = func() []tested.Entry {
 		return []tested.Entry{{Engine: "docker", Version: "20.10.24", Platform: "Debian 12", Cgroup: "v1", By: "conformance", Date: "2026-11-29"},
 			{Engine: "docker", Version: "26.1.5", Platform: "Debian 13", Cgroup: "v2", Init: "systemd", By: "platform", Date: "2026-11-29"}}
 	}
-	platform = func() string { return "Debian 13" }
+	platform = func() string { return name }
+}
+
+func TestEngines(t *testing.T) {
+	onPlatform(t, "Debian 13")
 	for _, c := range []struct {
 		name   string
 		args   []string

@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"plimsoll/internal/common/lists"
+	"plimsoll/internal/common/tested"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/tested"
 	"plimsoll/internal/measure/host"
 )
 
@@ -225,7 +225,7 @@ func testedWith(f found) string {
 	var said []string
 	for _, p := range versionsOf(f) {
 		var with []string
-		for _, e := range tested.Of(p.name) {
+		for _, e := range tested.Of(p.Name) {
 			one := e.Version + " on " + e.Platform + " (cgroup " + e.Cgroup + ")"
 			if !slices.Contains(with, one) {
 				with = append(with, one)
@@ -235,11 +235,11 @@ func testedWith(f found) string {
 			continue
 		}
 		text := strings.Join(with, ", ")
-		if p.name != f.Info.Name {
-			text = p.name + " " + text
+		if p.Name != f.Info.Name {
+			text = p.Name + " " + text
 		}
-		if judged := tested.Judge(p.name, p.version, platform()); judged != "" && judged != "tested" && f.Usable {
-			text += "; " + p.version + " is " + judged
+		if judged := tested.Judge(p.Name, p.Version, platform()); judged != "" && judged != "tested" && f.Usable {
+			text += "; " + p.Version + " is " + judged
 		}
 		said = append(said, text)
 	}
@@ -249,19 +249,16 @@ func testedWith(f found) string {
 	return "tested with " + strings.Join(said, "; ")
 }
 
-// versioned is a program with its version.
-type versioned struct{ name, version string }
-
 // versionsOf are an engine, or where that is a command for several the runtimes that its
 // version lists: "runc 1.1.5, crun 1.8.1".
-func versionsOf(f found) (all []versioned) {
+func versionsOf(f found) (all []tested.Program) {
 	for part := range strings.SplitSeq(f.Version, ", ") {
 		if name, version, two := strings.Cut(part, " "); two {
-			all = append(all, versioned{name, version})
+			all = append(all, tested.Program{Name: name, Version: version})
 		}
 	}
 	if len(all) == 0 {
-		all = []versioned{{f.Info.Name, f.Version}}
+		all = []tested.Program{{Name: f.Info.Name, Version: f.Version}}
 	}
 	return all
 }

@@ -3,11 +3,13 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/common/tested"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/measure/workload"
@@ -53,9 +55,9 @@ measured, with the reason and what would help. Nothing is measured. Exits with s
 				return err
 			}
 			if format == "json" {
-				err = printJSON(w.Stdout, planJSON(p, s.engines))
+				err = printJSON(w.Stdout, planJSON(p, s.engines, s.untested(p)))
 			} else {
-				printPlan(w.paper(), p, s.engines, all)
+				printPlan(w.paper(), p, s.engines, s.untested(p), all)
 			}
 			if err == nil && len(p.Cells) == 0 {
 				return fail(NothingHere, "nothing of this study can be measured here")
@@ -81,10 +83,24 @@ type planned struct {
 	Reasons   []reason         `json:"reasons"`
 	Remarks   []record.Remark  `json:"remarks"`
 	Published *study.Published `json:"published,omitempty"`
+	// Untested is what of the versions and the platform Plimsoll was not tested with.
+	Untested string `json:"untested,omitempty"`
 }
 
-func planJSON(p *study.Plan, engines []engine.Engine) planned {
-	return planned{p.Study, p.Protocol, p.Counts(), int64(estimate(p, engines)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published}
+func planJSON(p *study.Plan, engines []engine.Engine, untested string) planned {
+	return planned{p.Study, p.Protocol, p.Counts(), int64(estimate(p, engines)), p.Environments, p.Workloads, p.Excluded, reasons(p), p.Remarks, p.Published, untested}
+}
+
+// untested is what of the engines of the last plan, and of this platform, Plimsoll was not
+// tested with.
+func (s *setting) untested(p *study.Plan) string {
+	var programs []tested.Program
+	for _, f := range s.seen {
+		if slices.ContainsFunc(p.Environments, func(e record.Environment) bool { return e.Engine == f.Info.Name }) {
+			programs = append(programs, versionsOf(f)...)
+		}
+	}
+	return tested.Untested(programs, platform())
 }
 
 // estimate is the time that a run of the plan takes, at most where that is open.

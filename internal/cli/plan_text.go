@@ -53,7 +53,7 @@ const fewNames = 2
 
 // printPlan prints what would run and what not, and why. A matrix of hundreds
 // is summed up, unless all of it is asked for.
-func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) {
+func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, untested string, all bool) {
 	n := p.Counts()
 	fmt.Fprintf(out, "%s", p.Study.Name)
 	if p.Study.Scale != "" {
@@ -109,6 +109,10 @@ func printPlan(out io.Writer, p *study.Plan, engines []engine.Engine, all bool) 
 		printReasons(out, kind, reasons(p), all)
 	}
 	apart := "\n"
+	if untested != "" {
+		fmt.Fprintln(out, apart+"Untested: "+untested+".")
+		apart = ""
+	}
 	for _, r := range p.Remarks {
 		if r.Code != imageMissing { // which stands at the top
 			fmt.Fprintln(out, apart+r.Text)

@@ -46,10 +46,14 @@ func (w World) around() (portable.Surroundings, error) {
 	return portable.Surroundings{Getenv: w.Getenv, LookPath: w.LookPath, Home: home, System: runtime.GOOS}, nil
 }
 
-// ledgers is the folder where its runs keep account of what they make.
+// ledgers is the folder where its runs keep account of what they make. Another state
+// directory has other ledgers, so that whoever chooses one is alone in it.
 func (w World) ledgers() (string, error) {
 	if dir := w.Getenv("PLIMSOLL_STATE"); dir != "" {
 		return filepath.Join(dir, "portable"), nil
+	}
+	if dir := w.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "plimsoll", "portable"), nil
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -51,7 +51,7 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 			fmt.Fprintf(w.Stdout, "removed %s\n", what)
 		}
 		if len(all) == 0 && err == nil {
-			fmt.Fprintln(w.Stdout, "No run with --portable has left anything behind.")
+			fmt.Fprintln(w.Stdout, "No run with --portable has left anything behind (ledgers in "+dir+").")
 		}
 	}
 	if err == nil && kept > 0 {

@@ -49,7 +49,7 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 	defer cancel()
 	o.Finish, o.Begun = ending.Done(), begin
 	for _, m := range o.Plan.Remarks {
-		if m.Code == imageOnSame {
+		if m.Code == imageOnSame || m.Code == buildsUnused {
 			o.Progress.Remark(m.Text)
 		}
 	}
@@ -182,7 +182,7 @@ func (a *runAsked) plan(finish context.Context, s *setting, cmd *cobra.Command, 
 		}
 	}
 	if len(o.Plan.Cells) == 0 {
-		printPlan(s.world.Stderr, o.Plan, o.Engines, false)
+		printPlan(s.world.Stderr, o.Plan, o.Engines, "", false)
 		return fail(NothingHere, "nothing of this study can be measured here")
 	}
 	by := ""

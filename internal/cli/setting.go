@@ -42,6 +42,7 @@ type setting struct {
 	places  map[string]string // directories by level of image-on
 	builds  []record.Build    // files by level of build
 	built   map[string]found  // engines with other builds, as they were found
+	seen    []found           // the engines of the last plan
 	lacking []*lackedImage    // images that the last plan needs and that are not here
 }
 

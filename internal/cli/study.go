@@ -319,6 +319,7 @@ func (s *setting) usable(ctx context.Context, st *study.Study, named bool) (func
 	}
 	byName := map[string]found{}
 	all := s.detect(ctx, names...)
+	s.seen = all
 	for _, f := range all {
 		byName[f.Info.Name] = f
 	}

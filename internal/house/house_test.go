@@ -48,7 +48,7 @@ var storeys = [][]string{
 	{"analyze", "timeline"},
 	{"published"},
 	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden", "csvfile"},
-	{"safepath", "filelock", "journal", "require", "lists", "bounded", "devnull"},
+	{"safepath", "filelock", "journal", "require", "lists", "bounded", "devnull", "tested"},
 }
 
 // The wings are folders: what measures, what understands, and between them record,

@@ -210,7 +210,8 @@ func TestBuildsFor(t *testing.T) {
 		{manager, "crun", "new", "manager:new crun:new", ""},
 		{manager, "", "new", "manager:new", ""},
 		{manager, "runc", "old", "runc:old", ""},
-		{manager, "", "old", "", "nobody said which file build=old of manager is"},
+		{manager, "", "third", "", "the run was not given the build manager:third"},
+		{manager, "", "old", "", "runc:old would not run: Manager starts its runc only where runtime=runc is named"},
 	} {
 		var names []string
 		got, err := c.info.BuildsFor(map[string]string{engine.Runtime: c.runtime, engine.Build: c.level}, all)

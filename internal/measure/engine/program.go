@@ -92,9 +92,13 @@ func (p Program) RunsAt(levels map[string]string) bool {
 	return true
 }
 
-// Needs are the levels without which it does not run, as FACTOR=LEVEL.
-func (p Program) Needs() string {
+// Needs are the levels without which no engine runs the program of this name, as
+// FACTOR=LEVEL; "" where it always runs.
+func (p Program) Needs(name string) string {
 	var all []string
+	if p.Of != "" {
+		all = append(all, p.Of+"="+name)
+	}
 	for _, factor := range slices.Sorted(maps.Keys(p.With)) {
 		all = append(all, factor+"="+p.With[factor])
 	}
@@ -176,16 +180,38 @@ func (i Info) BuildsFor(levels map[string]string, all []record.Build) (out []rec
 		return out, nil
 	}
 	for _, p := range i.Programs {
-		if !p.RunsAt(levels) && slices.ContainsFunc(all, func(b record.Build) bool { return b.Program == p.Name && b.Level == level }) {
-			return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s:%s would not run: %s starts its %s only where %s is named", p.Name, level, i.Title, p.Name, p.Needs()),
-				Fix: "name " + p.Needs()}
+		for _, b := range all {
+			open := p.Of != "" && (levels[p.Of] == "" || levels[p.Of] == DefaultLevel) && slices.Contains(i.Levels[p.Of], b.Program)
+			if b.Level == level && (open || b.Program == p.Name && !p.RunsAt(levels)) {
+				needs := p.Needs(b.Program)
+				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s would not run: %s starts its %s only where %s is named", b.Name(), i.Title, b.Program, needs),
+					Fix: "name " + needs}
+			}
 		}
 	}
 	if len(names) == 0 {
 		return nil, &Error{Class: record.Unavailable, Text: fmt.Sprintf("of which program %s=%s is a build is open: the study leaves the %s to %s", Build, level, Runtime, i.Title)}
 	}
-	return nil, &Error{Class: record.Unavailable, Text: fmt.Sprintf("nobody said which file %s=%s of %s is", Build, level, strings.Join(names, " or ")),
-		Fix: fmt.Sprintf("--%s %s:%s=PATH", Build, names[len(names)-1], level)}
+	return nil, &UnboundError{Level: level, Programs: names}
+}
+
+// UnboundError is that of an environment whose build the run was not given.
+type UnboundError struct {
+	Level    string
+	Programs []string // a build of one of them is enough
+}
+
+func (e *UnboundError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns it as an *Error, with the flag that gives the build.
+func (e *UnboundError) Unwrap() error {
+	return &Error{Class: record.Unavailable, Text: fmt.Sprintf("the run was not given the build %s", e.Build()),
+		Fix: fmt.Sprintf("--%s %s:%s=PATH", Build, e.Programs[len(e.Programs)-1], e.Level)}
+}
+
+// Build returns what is missing, as PROGRAM:LEVEL or OTHER:LEVEL.
+func (e *UnboundError) Build() string {
+	return strings.Join(e.Programs, ":"+e.Level+" or ") + ":" + e.Level
 }
 
 // With is the kit of an environment that runs these builds: each is found where its

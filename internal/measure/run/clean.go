@@ -15,12 +15,15 @@ import (
 
 // Cleaned is what a clean-up removed.
 type Cleaned struct {
+	State   string     `json:"state"`   // the state directory, whose ledgers alone were read
 	Runs    []string   `json:"runs"`    // ids of the runs that had been cut off
 	Removed []string   `json:"removed"` // what was taken away, by kind and name
 	Kept    []KeptOver `json:"kept"`    // what could not be, and stays in the run's ledger
 	// Elsewhere are the runs that were left alone, since nobody can say from here whether
 	// they were cut off.
 	Elsewhere []Owner `json:"elsewhere,omitempty"`
+	// Others are proofs of runs that belong to other users, who have to clean up themselves.
+	Others []string `json:"others,omitempty"`
 	// Claims are folders of runs that somebody may be beginning elsewhere.
 	Claims []string `json:"claims,omitempty"`
 	// LeftOn is what of the kernel stays as a run has set it, since others may need it.
@@ -48,9 +51,9 @@ func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned,
 	if err := o.State.usable(); err != nil {
 		return nil, err
 	}
-	c := &Cleaned{Runs: []string{}, Removed: []string{}, Kept: []KeptOver{}}
-	abandoned, elsewhere, err := o.State.left(of)
-	c.Elsewhere = elsewhere
+	c := &Cleaned{State: o.State.Dir, Runs: []string{}, Removed: []string{}, Kept: []KeptOver{}}
+	abandoned, elsewhere, others, err := o.State.left(of)
+	c.Elsewhere, c.Others = elsewhere, others
 	errs := []error{err}
 	for _, owner := range abandoned {
 		c.Runs = append(c.Runs, owner.RunID)
@@ -112,7 +115,7 @@ func (r *runner) sweepAbandoned(ctx context.Context) {
 		r.progress.Remark(err.Error())
 	}
 	for _, owner := range abandoned {
-		r.progress.Step("cleaning up what run " + owner.RunID + " left")
+		r.progress.Step("cleaning up what run " + owner.RunID + " left (state directory " + r.State.Dir + ")")
 		c := new(Cleaned)
 		if err := c.run(ctx, r.Options, owner.RunID); err != nil {
 			r.progress.Remark(err.Error())

@@ -161,3 +161,39 @@ func TestSweepOfAHangingEngine(t *testing.T) {
 		t.Error("it was struck out of the ledger")
 	}
 }
+
+// TestOtherStates: a run and a clean-up with a state directory of their own leave what is
+// in the ledgers of another one, though the same engine holds it.
+func TestOtherStates(t *testing.T) {
+	one := newHolder("one", "c1")
+	o := cleaning(t, one)
+	other := State{t.TempDir()}
+	id := leave(t, other, engine.Thing{Kind: engine.KindContainer, Name: "c1", Engine: "one"})
+	c, err := Clean(t.Context(), o, true)
+	require.NoError(t, err)
+	_, err = Execute(t.Context(), o)
+	require.NoError(t, err)
+	if c.State != o.State.Dir || len(c.Runs)+len(c.Removed) > 0 || !slices.Equal(one.has, []string{"c1"}) {
+		t.Errorf("%+v, and the engine has %v", c, one.has)
+	}
+	if left, err := other.Abandoned(); err != nil || len(left) != 1 || left[0].RunID != id {
+		t.Errorf("the other state has %+v: %v", left, err)
+	}
+}
+
+// TestOtherUsers: in a state directory that several users share, the runs of others are
+// left alone, and whose they are is reported.
+func TestOtherUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("giving a run's folder to another user needs root")
+	}
+	one := newHolder("one", "c1")
+	o := cleaning(t, one)
+	id := leave(t, o.State, engine.Thing{Kind: engine.KindContainer, Name: "c1", Engine: "one"})
+	require.NoError(t, os.Chown(filepath.Join(o.State.RunDir(id), ownerFile), 65534, 65534))
+	c, err := Clean(t.Context(), o, false)
+	require.NoError(t, err)
+	if len(c.Runs) > 0 || one.asked > 0 || len(c.Others) != 1 || !strings.Contains(c.Others[0], id) || !strings.Contains(c.Others[0], "uid 65534") {
+		t.Errorf("%+v, asked %d times", c, one.asked)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -172,8 +171,11 @@ func ownerOf(dir *safepath.Dir, id string) (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() || dir.Owner() != os.Geteuid() {
-		return Owner{}, fmt.Errorf("%s is another user's", path)
+	if !safepath.OwnedBy(fi, os.Geteuid()) {
+		return Owner{}, safepath.Alone(path, fi) // names the user
+	}
+	if dir.Owner() != os.Geteuid() {
+		return Owner{}, fmt.Errorf("%s is another user's", dir.Path())
 	}
 	var o Owner
 	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&o); err != nil {

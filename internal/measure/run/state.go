@@ -268,29 +268,30 @@ func (s State) release(id string) error {
 // A folder without the proof is none of ours, whatever it is called. Of the hosts in
 // of, which are no more, every process is gone that can't be seen from here.
 func (s State) Abandoned(of ...string) ([]Owner, error) {
-	over, _, err := s.left(of)
+	over, _, _, err := s.left(of)
 	return over, err
 }
 
 // Elsewhere lists the runs of which nobody can say from here whether their process is
 // gone: those of other machines, and of other containers. They are not cleaned up after.
 func (s State) Elsewhere(of ...string) ([]Owner, error) {
-	_, unknown, err := s.left(of)
+	_, unknown, _, err := s.left(of)
 	return unknown, err
 }
 
-func (s State) left(of []string) (over, unknown []Owner, err error) {
+// left returns both, and which runs' folders belong to other users, each as a sentence.
+func (s State) left(of []string) (over, unknown []Owner, others []string, err error) {
 	runs, err := s.runs(false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for abandoned runs: %w", err)
+		return nil, nil, nil, fmt.Errorf("looking for abandoned runs: %w", err)
 	}
 	defer runs.Close()
 	entries, err := runs.List()
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for abandoned runs: %w", err)
+		return nil, nil, nil, fmt.Errorf("looking for abandoned runs: %w", err)
 	}
 	now := here()
 	for _, e := range entries {
@@ -298,6 +299,9 @@ func (s State) left(of []string) (over, unknown []Owner, err error) {
 			continue
 		}
 		o, err := s.owner(e.Name())
+		if unsafe, ok := errors.AsType[*safepath.UnsafeError](err); ok {
+			others = append(others, unsafe.Error())
+		}
 		if err != nil {
 			continue
 		}
@@ -311,7 +315,7 @@ func (s State) left(of []string) (over, unknown []Owner, err error) {
 	for _, all := range [][]Owner{over, unknown} {
 		slices.SortFunc(all, func(a, b Owner) int { return strings.Compare(a.RunID, b.RunID) })
 	}
-	return over, unknown, nil
+	return over, unknown, others, nil
 }
 
 // Live says whether a run's process is still there, or may be.

@@ -25,6 +25,7 @@ func TestStateDir(t *testing.T) {
 	}{
 		{true, nil, "/var/lib/plimsoll"},
 		{true, map[string]string{"PLIMSOLL_STATE": "/x"}, "/x"},
+		{true, map[string]string{"XDG_STATE_HOME": "/home/u/state"}, "/var/lib/plimsoll"}, // sudo -E keeps the user's
 		{false, map[string]string{"HOME": "/home/u"}, "/home/u/.local/state/plimsoll"},
 		{false, map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/plimsoll"},
 		{false, nil, ""},

@@ -67,6 +67,10 @@ type Options struct {
 	Seed func() uint64
 }
 
+// baselineAdded is the code of the remark that a baseline runs which the study does not
+// name; Env is its engine.
+const baselineAdded = "baseline-added"
+
 // MaxSeed is the largest seed: what every reader of JSON can hold.
 const MaxSeed = 1<<53 - 1
 
@@ -131,6 +135,10 @@ func Expand(s *Study, cat *Catalogue, opts Options) (*Plan, error) {
 			}
 		}
 		p.add(names[i], c, v, j, cat, u.when[i])
+		if base := p.EngineOf(names[i]); base != "" && !u.asked[i] {
+			remark(record.Remark{Code: baselineAdded, Level: "info", Env: base,
+				Text: fmt.Sprintf("The baseline %s was added: ratios are taken against it.", base)})
+		}
 	}
 	p.Study.Parts = u.parts(s, names, p)
 	for _, x := range ablations {
@@ -197,8 +205,6 @@ func missingBaselines(s *Study, part *Part, cat *Catalogue, engines map[string]*
 		// A baseline under the same limit is what a limited environment is compared with.
 		base := Part{Environments: s.underLimits(part, Entry{Engines: []string{e.Name}}, cat)}
 		out = append(out, combine(s, &base, cat, engines, map[string]bool{}, remark)...)
-		remark(record.Remark{Code: "baseline-added", Level: "info", Env: e.Name,
-			Text: fmt.Sprintf("The baseline %s was added: ratios are taken against it.", e.Name)})
 	}
 	return out
 }
@@ -296,6 +302,9 @@ func (p *Plan) Drop(id, reason, fix string) error {
 	e := p.Environments[i]
 	// Into a new list: whoever points to an environment of the old one has what it was.
 	p.Environments = slices.Concat(p.Environments[:i], p.Environments[i+1:])
+	if !slices.ContainsFunc(p.Environments, func(o record.Environment) bool { return o.Engine == e.Engine }) {
+		p.Remarks = slices.DeleteFunc(p.Remarks, func(r record.Remark) bool { return r.Code == baselineAdded && r.Env == e.Engine })
+	}
 	p.Excluded = slices.DeleteFunc(p.Excluded, func(x record.Excluded) bool { return x.ID == id })
 	p.Excluded = append(p.Excluded, record.Excluded{ID: id, Engine: e.Engine, Levels: e.Levels, Kind: Unavailable, Reason: reason, Fix: fix})
 	cells := p.Cells[:0]

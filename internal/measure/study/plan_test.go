@@ -99,6 +99,11 @@ func TestExpand(t *testing.T) {
 				"docker/runsc/api", "podman × stop/exit", "podman × stop/ignore", "charliecloud × stop/exit", "charliecloud × stop/ignore"},
 			codes: []string{"baseline-added", "baseline-added", "baseline-added", "rule-unused"},
 		}, {
+			name:       "a baseline that the study excludes was not added",
+			text:       seven("[hello]", "environments: [docker]\nexclude: [{when: {engine: [host, floor]}, because: b}]"),
+			envs:       []string{"native", "docker"},
+			impossible: []string{"floor", "host"}, codes: []string{"baseline-added"},
+		}, {
 			name: "simulated engines have no measured baseline",
 			text: seven("[hello]", "environments: [fake]"),
 			envs: []string{"fake"}, codes: []string{"simulated"},
@@ -182,6 +187,9 @@ func TestDrop(t *testing.T) {
 	before := p.Trial(p.Trials() - 1)
 	docker := &p.Environments[slices.Index(envIDs(p), "docker")]
 	require.NoError(t, p.Drop("floor", "no overlay", "modprobe overlay"))
+	if slices.ContainsFunc(p.Remarks, func(r record.Remark) bool { return r.Env == "floor" }) {
+		t.Errorf("floor is gone, and a remark says that it was added: %+v", p.Remarks)
+	}
 	if got, want := envIDs(p), []string{"native", "host", "docker", "podman"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

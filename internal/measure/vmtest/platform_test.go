@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/measure/engine/tested"
+	"plimsoll/internal/common/tested"
 )
 
 // TestPlatform drives Plimsoll on one of today's distributions as its users do: as root, as

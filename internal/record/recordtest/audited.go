@@ -16,7 +16,7 @@ import (
 func Audited() Spec {
 	s := Spec{Name: "audited", Seed: 7, Blocks: 8, Warmup: 1, PerBlock: 1, Shared: 0.03,
 		Workloads: []record.Workload{{ID: "hello", Name: "hello", Title: "hello"}}}
-	facts := map[string]string{"version": "28.1", "client": "api", "runtime": "runc", "runtime-version": "1.2.3", "storage": "overlay2",
+	facts := map[string]string{"version": "18.1", "client": "api", "runtime": "runc", "runtime-version": "0.1.2", "storage": "overlay2",
 		"cgroup": "v2", "cgroup-driver": "cgroupfs", "network": "none", "rootless": "no", "seccomp": "default", "limits": "engine",
 		"init": "none", "log": "none", "daemon": "user's", "pid": "77", "image-id": "sha256:0"}
 	inside := func() record.Inside {

@@ -100,7 +100,7 @@ var began = time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
 func env(id, engine, baseline string, startUp time.Duration, levels ...string) Env {
 	e := Env{StartUp: startUp}
 	e.Environment = record.Environment{ID: id, Engine: engine, Baseline: baseline, Clock: record.ClockShared,
-		Levels: map[string]string{}, Facts: map[string]string{"version": "1.2.3"}}
+		Levels: map[string]string{}, Facts: map[string]string{"version": "0.1.2"}}
 	for i := 0; i+1 < len(levels); i += 2 {
 		e.Levels[levels[i]] = levels[i+1]
 	}

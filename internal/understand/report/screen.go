@@ -376,6 +376,7 @@ func (s *screen) rest() {
 	s.notRun()
 	if len(s.answers) == 1 && len(s.answers[0].Table.Cells) <= roomForVersions {
 		s.versions()
+		s.untested()
 	}
 	if f := s.res.Findings; f != nil {
 		s.command("Claims", "plimsoll findings "+s.record())

@@ -44,3 +44,12 @@ func (s *screen) versions() {
 	text, _ := s.fits(parts, ", ", " and %d more", 0)
 	s.says("Versions", text, document.Plain)
 }
+
+// untested is the line about versions and a platform that Plimsoll was not tested with.
+func (s *screen) untested() {
+	for _, r := range s.res.Remarks {
+		if r.Code == "untested" {
+			s.says("Untested", words.Clean(r.Text), document.Plain)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"plimsoll/internal/record"
 )
 
 // A small screen says which versions were measured: without what a distribution adds,
@@ -39,6 +41,13 @@ func TestScreenVersions(t *testing.T) {
 	facts[1]["runtime"] = "runsc"
 	if got, want := line(), "podman 4.3.1, docker 20.10.24, runsc 0.0~20221219.0 and 1.8.1, runc 1.1.5"; got != want {
 		t.Errorf("%q, not %q", got, want)
+	}
+	if strings.Contains(screenAt(t, res, 120), "  Untested  ") {
+		t.Error("a line about untested versions, of which there are none")
+	}
+	res.Remarks = append(res.Remarks, record.Remark{Code: "untested", Level: "info", Text: "runc 999.1 is newer than any tested (1.1.15)"})
+	if text := screenAt(t, res, 120); !strings.Contains(text, "  Untested    runc 999.1 is newer than any tested (1.1.15)\n") {
+		t.Errorf("nothing of the untested version: %s", text)
 	}
 	large := screenResult(t, screened(25, 1))
 	for k := range large.Environments {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/measure/engine/tested"
+	"plimsoll/internal/common/tested"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/host/proc"
 )

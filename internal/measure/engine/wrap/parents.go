@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,7 @@ func v2Parent(h proc.Hierarchy, d proc.Dir) ([]parent, string) {
 	}
 	why := ""
 	for _, dir := range dirs {
-		if why = handsDown(dir); why == "" {
+		if why, _ = handsDown(d, dir); why == "" {
 			return []parent{{dir, unified}}, ""
 		}
 	}
@@ -92,16 +93,17 @@ func v2Parent(h proc.Hierarchy, d proc.Dir) ([]parent, string) {
 }
 
 // handsDown makes sure that children of a v2 group get cpu and memory and that
-// we may make one and move into it; else it says what is in the way.
-func handsDown(dir string) string {
+// we may make one and move into it; else it returns what is in the way, and whether that
+// is processes in the group.
+func handsDown(d proc.Dir, dir string) (why string, occupied bool) {
 	// Moving needs the right to write to the common ancestor's cgroup.procs.
 	if unix.Access(dir, unix.W_OK) != nil || unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) != nil {
-		return fmt.Sprintf("no permission to make a cgroup in %s", dir)
+		return fmt.Sprintf("no permission to make a cgroup in %s", dir), false
 	}
 	control := filepath.Join(dir, "cgroup.subtree_control")
 	have, err := os.ReadFile(control)
 	if err != nil {
-		return fmt.Sprintf("reading %s: %v", control, err)
+		return fmt.Sprintf("reading %s: %v", control, err), false
 	}
 	// memory first: it is refused where processes are in the group, while cpu is
 	// granted there and makes the group a threaded one, under which no container
@@ -112,12 +114,25 @@ func handsDown(dir string) string {
 			continue
 		}
 		if err := os.WriteFile(control, []byte("+"+c), 0); errors.Is(err, syscall.EBUSY) {
-			return fmt.Sprintf("the %s controller can't be handed down from %s while processes are in that group itself, as they are in a container that has a cgroup namespace of its own", c, dir)
+			return fmt.Sprintf("the %s controller can't be handed down from %s while processes are in that group itself, as they are in a container that has a cgroup namespace of its own", c, dir), true
+		} else if errors.Is(err, fs.ErrNotExist) {
+			return missing(d, dir, c), false
 		} else if err != nil {
-			return fmt.Sprintf("the %s controller can't be handed down from %s: %v", c, dir, err)
+			return fmt.Sprintf("the %s controller can't be handed down from %s: %v", c, dir, err), false
 		}
 	}
-	return ""
+	return "", false
+}
+
+// missing returns why a v2 group lacks a controller, and what gives it one.
+func missing(d proc.Dir, dir, controller string) string {
+	switch c, _ := d.Controller(controller); { // an unreadable list is as one without it
+	case c.V1:
+		return fmt.Sprintf("the %s controller is bound to version 1 of the control groups, so no group of version 2 in %s can have it: mount its version 1 hierarchy (mount -t cgroup -o %[1]s cgroup DIRECTORY), or boot with cgroup_no_v1=%[1]s", controller, dir)
+	case c.Disabled:
+		return fmt.Sprintf("the %s controller is disabled in this kernel: boot without cgroup_disable=%[1]s, or with cgroup_enable=%[1]s", controller)
+	}
+	return fmt.Sprintf("%s has no %s controller (cgroup.controllers): the group above it has to hand it down (cgroup.subtree_control)", dir, controller)
 }
 
 // AtTop says what is in the way of engines that make their groups at the top of
@@ -131,9 +146,9 @@ func AtTop() (reason, fix string) {
 		if !h.Unified {
 			continue
 		}
-		reason = handsDown(h.Mount)
-		if reason == "" {
-			return "", ""
+		reason, occupied := handsDown(proc.Here, h.Mount)
+		if !occupied {
+			return reason, ""
 		}
 		if _, err := os.Stat(filepath.Join(h.Mount, "cgroup.type")); err == nil { // the true root has none
 			fix = fmt.Sprintf("mkdir -p %[1]s/init && for p in $(cat %[1]s/cgroup.procs); do echo $p > %[1]s/init/cgroup.procs; done", h.Mount)

@@ -224,3 +224,39 @@ func TestParents(t *testing.T) {
 		t.Errorf("no hierarchy: %v, %q", ps, why)
 	}
 }
+
+// The kernel's "no such file or directory" for a controller that the tree lacks does not
+// help anybody; the message names the cause and what to do.
+func TestMissingController(t *testing.T) {
+	for lines, want := range map[string]string{
+		"cpu\t1\t3\t1\nmemory\t4\t89\t1\n": "the memory controller is bound to version 1",
+		"cpu\t0\t3\t1\nmemory\t0\t1\t0\n":  "the memory controller is disabled in this kernel",
+		"cpu\t0\t3\t1\nmemory\t0\t1\t1\n":  "has no memory controller",
+		"":                                 "has no memory controller",
+	} {
+		d := proc.Dir(t.TempDir())
+		write(t, string(d)+"/cgroups", "#subsys_name\thierarchy\tnum_cgroups\tenabled\n"+lines)
+		if why := missing(d, "/sys/fs/cgroup", "memory"); !strings.Contains(why, want) {
+			t.Errorf("%q: %s, want %s", lines, why, want)
+		}
+	}
+}
+
+// The machine's own tree of version 2, where it has the memory controller in version 1.
+func TestBoundToVersion1(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("handing a controller down needs root")
+	}
+	if c, err := proc.Here.Controller("memory"); err != nil || !c.V1 {
+		t.Skip("the memory controller is not bound to version 1 here")
+	}
+	hierarchies, err := proc.Here.Hierarchies()
+	require.NoError(t, err)
+	i := slices.IndexFunc(hierarchies, func(h proc.Hierarchy) bool { return h.Unified })
+	if i < 0 {
+		t.Skip("no cgroup2 tree is mounted here")
+	}
+	if why, occupied := handsDown(proc.Here, hierarchies[i].Mount); occupied || !strings.HasPrefix(why, "the memory controller is bound to version 1") {
+		t.Errorf("%q, %v", why, occupied)
+	}
+}

@@ -44,6 +44,25 @@ func (d Dir) Hierarchies() ([]Hierarchy, error) {
 	return Hierarchies(mounts), err
 }
 
+// Controller is the state of one controller of control groups in the kernel.
+type Controller struct {
+	V1       bool // bound to a hierarchy of version 1, whether that is mounted here or not
+	Disabled bool // by the kernel's command line
+}
+
+// Controller reads the line of a controller in /proc/cgroups, see cgroups(7). One that is
+// not listed is neither bound to version 1 nor disabled: newer kernels list those of
+// version 1 alone.
+func (d Dir) Controller(name string) (c Controller, err error) {
+	text, err := d.read("cgroups")
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) == 4 && f[0] == name { // name, hierarchy, groups, enabled
+			c = Controller{V1: f[1] != "0", Disabled: f[3] == "0"}
+		}
+	}
+	return c, err
+}
+
 // Group is where a process is in one hierarchy: the unified one has no
 // controllers.
 type Group struct {

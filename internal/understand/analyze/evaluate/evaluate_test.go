@@ -150,6 +150,9 @@ func TestRemarks(t *testing.T) {
 		{"residue", "", "", func(s *recordtest.Spec) { s.Residue = []string{"mount /x"} }},
 		{"images-bound", "", "", func(s *recordtest.Spec) { s.Images = map[string]string{"alpine:3": "busybox"} }},
 		{"unverified", "runc", "", func(s *recordtest.Spec) { s.Envs[5].Unverified = true }},
+		{"untested", "", "", func(s *recordtest.Spec) {
+			s.Envs[5].Facts = map[string]string{"runtime": "runc", "runtime-version": "999.1"}
+		}},
 		{"unverified-storage", "", "", func(s *recordtest.Spec) {
 			s.Agents = []record.Agent{{Name: "oss1", Sources: []record.AgentSource{{Name: "lustre-oss", Unverified: true}}}}
 		}},

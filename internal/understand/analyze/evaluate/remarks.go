@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/common/tested"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/sample"
@@ -116,6 +117,13 @@ func (s *store) runRemarks() []record.Remark {
 				Text:   "this engine, or a level of it, was never tried on the real system by the authors",
 				Advice: "compare one start with the engine's own command before you trust it"})
 		}
+	}
+	var programs []tested.Program
+	for _, e := range s.run.Environments {
+		programs = append(programs, tested.Programs(e.Engine, e.Facts)...)
+	}
+	if text := tested.Untested(programs, s.run.Host.OS); text != "" {
+		add("untested", info, text, "compare one start with the engine's own command before you trust it; `plimsoll engines` lists what was tested")
 	}
 	for _, a := range s.run.Agents {
 		for _, source := range a.Sources {

@@ -32,18 +32,30 @@ type Entry struct {
 // Place is where something was tested; its fields are Entry's.
 type Place struct{ Platform, Kernel, Cgroup, Init string }
 
-// From returns the entries of an environment that passed, by its facts: of its engine, and
-// of the runtime below that. An engine that is nothing but its runtime has none of its own.
-func From(engine string, facts map[string]string, at Place, by, date string) (entries []Entry) {
-	at.Kernel, _, _ = strings.Cut(at.Kernel, "-")
-	add := func(name, version string) {
-		if name != "" && len(numbers(version)) > 0 {
-			entries = append(entries, Entry{name, version, at.Platform, at.Kernel, at.Cgroup, at.Init, by, date})
+// Program is an engine or a runtime, with the version that it reports.
+type Program struct{ Name, Version string }
+
+// Programs returns the programs of an environment by its facts: the runtime and the engine
+// above it. An engine that is nothing but its runtime is left out, and a program without
+// a number as its version.
+func Programs(engine string, facts map[string]string) (all []Program) {
+	add := func(p Program) {
+		if p.Name != "" && len(numbers(p.Version)) > 0 {
+			all = append(all, p)
 		}
 	}
-	add(facts["runtime"], facts["runtime-version"])
+	add(Program{facts["runtime"], facts["runtime-version"]})
 	if facts["version"] != facts["runtime-version"] {
-		add(engine, facts["version"])
+		add(Program{engine, facts["version"]})
+	}
+	return all
+}
+
+// From returns the entries of an environment that passed, by its facts.
+func From(engine string, facts map[string]string, at Place, by, date string) (entries []Entry) {
+	at.Kernel, _, _ = strings.Cut(at.Kernel, "-")
+	for _, p := range Programs(engine, facts) {
+		entries = append(entries, Entry{p.Name, p.Version, at.Platform, at.Kernel, at.Cgroup, at.Init, by, date})
 	}
 	return entries
 }
@@ -132,11 +144,36 @@ func Judge(engine, version, platform string) string {
 	case here != "":
 		return here
 	case Compare(version, newest) > 0:
-		return "newer than any tested (" + newest + ")"
+		return newer + " (" + newest + ")"
 	case Compare(version, of[0].Version) < 0:
 		return "older than any tested (" + of[0].Version + ")"
 	}
 	return "not tested, which others are: " + strings.Join(versions(of), ", ")
+}
+
+const newer = "newer than any tested"
+
+// Untested returns a sentence about programs that are newer than any tested, and about a
+// platform on which none of them was tested; "" where neither is so. Programs of which
+// no version was tested don't count: their adapters are unverified, which others report.
+func Untested(programs []Program, platform string) string {
+	var parts, platforms []string
+	for _, p := range programs {
+		for _, e := range Of(p.Name) {
+			if !slices.Contains(platforms, e.Platform) {
+				platforms = append(platforms, e.Platform)
+			}
+		}
+		text := p.Name + " " + p.Version + " is " + Judge(p.Name, p.Version, platform)
+		if strings.Contains(text, " is "+newer) && !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	if len(platforms) > 0 && platform != "" && !slices.Contains(platforms, platform) {
+		slices.Sort(platforms)
+		parts = append(parts, platform+" is another platform than those tested ("+strings.Join(platforms, ", ")+")")
+	}
+	return strings.Join(parts, "; ")
 }
 
 func versions(of []Entry) (v []string) {

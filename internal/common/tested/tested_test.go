@@ -2,8 +2,10 @@ package tested
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,24 +72,56 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-const docs = "../../../../docs/engines.md"
+func TestUntested(t *testing.T) {
+	before := All
+	defer func() { All = before }()
+	All = func() []Entry {
+		return []Entry{{Engine: "docker", Version: "26.1.5", Platform: "Debian 13"}, {Engine: "runc", Version: "1.1.5", Platform: "Debian 12"}, {Engine: "runc", Version: "1.1.15", Platform: "Debian 13"}}
+	}
+	docker, runc := Program{"docker", "29.0.1"}, Program{"runc", "1.1.15+ds1"}
+	for _, c := range []struct {
+		programs       []Program
+		platform, want string
+	}{
+		{[]Program{runc}, "Debian 13", ""},
+		{[]Program{runc}, "Debian 12", ""}, // another version of it was tested there
+		{[]Program{runc, {"docker", "20.10"}, {"fake", "1"}}, "Debian 13", ""},
+		{[]Program{docker, runc, docker}, "Debian 13", "docker 29.0.1 is newer than any tested (26.1.5)"},
+		{[]Program{runc}, "Ubuntu", "Ubuntu is another platform than those tested (Debian 12, Debian 13)"},
+		{[]Program{docker, runc}, "Ubuntu", "docker 29.0.1 is newer than any tested (26.1.5); Ubuntu is another platform than those tested (Debian 12, Debian 13)"},
+		{[]Program{{"fake", "1"}}, "Ubuntu", ""}, {[]Program{runc}, "", ""},
+	} {
+		if got := Untested(c.programs, c.platform); got != c.want {
+			t.Errorf("%v on %s: %q, want %q", c.programs, c.platform, got, c.want)
+		}
+	}
+}
 
-// TestDocs holds the table of docs/engines.md to the embedded one.
+// TestDocs holds the tables of docs/engines.md and README.md to the embedded one.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile(docs)
-	require.NoError(t, err)
-	const begin, end = "<!-- tested: make tested -->\n", "<!-- end of tested -->"
-	head, rest, ok := strings.Cut(string(text), begin)
-	_, tail, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s has no block between %q and %q", docs, begin, end)
-	}
-	var want strings.Builder
-	want.WriteString("| engine or runtime | version | on | control groups | init | by | last |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	all := "| engine or runtime | version | on | control groups | init | by | last |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+	on := map[string][]string{}
 	for _, e := range All() {
-		fmt.Fprintf(&want, "| %s | %s | %s, Linux %s | %s | %s | %s | %s |\n", e.Engine, e.Version, e.Platform, e.Kernel, e.Cgroup, e.Init, e.By, e.Date)
+		all += fmt.Sprintf("| %s | %s | %s, Linux %s | %s | %s | %s | %s |\n", e.Engine, e.Version, e.Platform, e.Kernel, e.Cgroup, e.Init, e.By, e.Date)
+		if p := e.Engine + " " + e.Version; !slices.Contains(on[e.Platform], p) {
+			on[e.Platform] = append(on[e.Platform], p)
+		}
 	}
-	golden.Check(t, docs, head+begin+want.String()+end+tail)
+	short := "| platform | tested with |\n| --- | --- |\n"
+	for _, platform := range slices.Sorted(maps.Keys(on)) {
+		short += fmt.Sprintf("| %s | %s |\n", platform, strings.Join(on[platform], ", "))
+	}
+	for file, want := range map[string]string{"../../../docs/engines.md": all, "../../../README.md": short} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		const begin, end = "<!-- tested: make tested -->\n", "<!-- end of tested -->"
+		head, rest, ok := strings.Cut(string(text), begin)
+		_, tail, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			t.Fatalf("%s has no block between %q and %q", file, begin, end)
+		}
+		golden.Check(t, file, head+begin+want+end+tail)
+	}
 }
 
 func TestFrom(t *testing.T) {

@@ -53,6 +53,7 @@ part density
 did density plimsoll run --wait --force --progress none density.yaml -o "$out/density-record"
 state density
 part alice
+did alice-engines su -l alice -c 'plimsoll engines --format json'
 did alice su -l alice -c 'plimsoll run --wait --force --progress none platform.yaml -o record'
 did cleaned-2 su -l alice -c 'plimsoll clean'
 cp -r /home/alice/record "$out/alice-record"

@@ -4,6 +4,7 @@ package host
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func checkTimers(r *reading) []record.Remark {
 	var on []string
 	for _, dir := range []string{"/etc", "/usr/lib", "/lib"} { // enabled by somebody, and by their package
 		for _, p := range r.m.glob(dir + "/systemd/system/*.wants/*.timer") {
-			if name := path.Base(p); hasPrefixAny(name, busyTimers...) && !slices.Contains(on, name) {
+			if name := path.Base(p); hasPrefixAny(name, busyTimers...) && !slices.Contains(on, name) && !r.m.masked(name) {
 				on = append(on, name)
 			}
 		}
@@ -38,4 +39,12 @@ func checkTimers(r *reading) []record.Remark {
 	slices.Sort(on)
 	return one(levelInfo, "timers", fmt.Sprintf("The distribution starts work of its own by the clock, which may come while a study runs: %s.", strings.Join(on, ", ")),
 		"systemctl stop "+strings.Join(on, " ")+", and start them again afterwards")
+}
+
+// masked says whether systemd is not to start a unit at all (systemctl mask).
+func (m Machine) masked(unit string) bool {
+	return slices.ContainsFunc([]string{"/etc", "/run"}, func(dir string) bool {
+		to, err := os.Readlink(m.path(path.Join(dir, "systemd/system", unit)))
+		return err == nil && to == os.DevNull
+	})
 }

@@ -3,10 +3,12 @@
 package host
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 )
 
@@ -24,6 +26,8 @@ func TestDoctorNamesTimers(t *testing.T) {
 	m.set(t, "/usr/lib/systemd/system/timers.target.wants/apt-daily.timer", "")
 	m.set(t, "/usr/lib/systemd/system/timers.target.wants/systemd-tmpfiles-clean.timer", "") // light
 	m.set(t, "/usr/lib/systemd/system/fstrim.timer", "")                                     // not enabled
+	m.set(t, "/etc/systemd/system/timers.target.wants/e2scrub_all.timer", "")
+	require.NoError(t, os.Symlink("/dev/null", m.path("/etc/systemd/system/e2scrub_all.timer"))) // masked
 	if l := timers(); len(l) != 0 {
 		t.Errorf("without systemd: %+v", l)
 	}

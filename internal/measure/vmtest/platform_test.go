@@ -46,6 +46,19 @@ func TestPlatform(t *testing.T) {
 	judgePlatform(results{t, dir})
 }
 
+// listedEngine is an engine as `plimsoll engines --format json` lists it.
+type listedEngine struct {
+	Name, Reason string
+	Usable       bool
+	Facts        map[string]string
+}
+
+// engines returns what `plimsoll engines` has listed.
+func (r results) engines(name string) (engines []listedEngine) {
+	require.NoError(r.t, json.Unmarshal([]byte(r.text(name+".out")), &engines))
+	return engines
+}
+
 // judgePlatform judges what a platform left.
 func judgePlatform(out results) {
 	t := out.t
@@ -55,12 +68,10 @@ func judgePlatform(out results) {
 	if got := strings.Fields(out.text("idle")); !slices.Equal(got, []string{"inactive", "inactive"}) {
 		t.Errorf("after `plimsoll engines` LXD and Incus are %q", got)
 	}
-	var engines []struct {
-		Name, Reason string
-		Usable       bool
-	}
-	require.NoError(t, json.Unmarshal([]byte(out.text("engines.out")), &engines))
-	for _, e := range engines {
+	for _, e := range out.engines("engines") {
+		if e.Name == "containerd" && e.Facts["cgroup-driver"] != "cgroupfs" {
+			t.Errorf("containerd's facts are %v", e.Facts)
+		}
 		if (e.Name == "lxd" || e.Name == "incus") && (e.Usable || !strings.Contains(e.Reason, "socket-activated") && !strings.Contains(e.Reason, "not installed")) {
 			t.Errorf("%s: usable %v, %q", e.Name, e.Usable, e.Reason)
 		}
@@ -111,6 +122,11 @@ func judgePlatform(out results) {
 	out.ended("density", "0")
 	out.record("density-record")
 
+	for _, e := range out.engines("alice-engines") {
+		if e.Name == "podman" && e.Facts["cgroup"] != "v2" {
+			t.Errorf("for an ordinary user Podman's facts are %v", e.Facts)
+		}
+	}
 	out.ended("alice", "0")
 	alice := out.record("alice-record")
 	for _, id := range byUs {

@@ -3,6 +3,8 @@ package adapter
 import (
 	"maps"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -53,4 +55,11 @@ func Library(path string) string {
 		}
 	}
 	return path
+}
+
+// MajorVersion returns the first number of a version; 0 where there is none.
+func MajorVersion(v string) int {
+	first, _, _ := strings.Cut(v, ".")
+	n, _ := strconv.Atoi(first)
+	return n
 }

@@ -35,7 +35,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(d.wrong("asking for the plug-ins", err))
 		return det
 	}
-	det.Facts = map[string]string{"cgroup": wrap.Version(), "snapshotters": strings.Join(plugins.usable(), ",")}
+	det.Facts = map[string]string{"cgroup": wrap.Version(), engine.Driver: wrap.Driver, "snapshotters": strings.Join(plugins.usable(), ",")}
 	e.levels(&det, kit, plugins)
 	return det
 }
@@ -43,7 +43,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 // detectBuilt is Detect for a set of builds, which runs privately: the user's daemon is
 // not asked.
 func (e *Engine) detectBuilt(ctx context.Context, kit *engine.Kit) engine.Detection {
-	det := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"cgroup": wrap.Version()}}
+	det := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"cgroup": wrap.Version(), engine.Driver: wrap.Driver}}
 	path, err := kit.LookPath(daemonProgram)
 	if err == nil {
 		det.Version, err = tool(ctx, path, "--version")

@@ -75,7 +75,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 		"runtime": e.runtime.Program, "runtime-path": e.runtime.Path, "runtime-version": e.runtime.Version,
 		"shim":    e.live.Runtime.Name,
 		"storage": e.live.Snapshotter, "root-fs": e.Inside["root.fs"], "image-store": "containerd",
-		"cgroup": wrap.Version(), "cgroup-driver": "cgroupfs", "rootless": "no", "user": "root",
+		"cgroup": wrap.Version(), engine.Driver: wrap.Driver, "rootless": "no", "user": "root",
 		"seccomp": "default", "seccomp-inside": e.Inside["seccomp"], "apparmor": "off",
 		"client": byAPI, "client-library": adapter.Library("github.com/containerd/containerd/v2"), "init": "none", "log": "none", "kernel": e.Kernel(),
 		engine.HeldFact: engine.HeldByEngine,
@@ -85,7 +85,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 	}
 	f["runtime"] = cmp.Or(f["runtime"], e.live.Runtime.Name)
 	if spec.Level(engine.Driver) == "systemd" {
-		f["cgroup-driver"] = "systemd"
+		f[engine.Driver] = "systemd"
 	}
 	if e.spec.Linux.Seccomp == nil {
 		f["seccomp"] = "off"

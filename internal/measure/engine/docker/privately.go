@@ -11,6 +11,7 @@ import (
 	"github.com/moby/moby/api/types/system"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/engine/userns"
 	"plimsoll/internal/measure/host/proc"
@@ -78,7 +79,7 @@ func (e *Engine) privateStorage(kit *engine.Kit, info *system.Info, driver strin
 	if info.Driver == driver && driver != zfs {
 		return nil
 	}
-	major := majorVersion(info.ServerVersion)
+	major := adapter.MajorVersion(info.ServerVersion)
 	switch driver {
 	case "overlay2":
 		return kernelLacks("overlay")
@@ -123,13 +124,6 @@ func kernelLacks(fs string) *engine.Error {
 		return nil
 	}
 	return unavailable(engine.Modprobe(fs), "the kernel has no %s", fs)
-}
-
-// majorVersion reads the first number of a version; 0 where there is none.
-func majorVersion(v string) int {
-	first, _, _ := strings.Cut(v, ".")
-	n, _ := strconv.Atoi(first)
-	return n
 }
 
 // rootlessScript finds Docker's own script; distributions that ship it as an

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 )
 
 // TestTakenOver: what a user's daemon tells of its security is a private one's too.
@@ -43,7 +44,7 @@ func TestTakenOver(t *testing.T) {
 		t.Errorf("the private daemon has %q", got.Info.SecurityOptions)
 	}
 	// Daemons before 23 tell nothing of it, but end at a key that they don't know.
-	if own.config["no-new-privileges"] != true || majorVersion(got.Info.ServerVersion) >= 23 && !hasSecurity(&got.Info, "no-new-privileges") {
+	if own.config["no-new-privileges"] != true || adapter.MajorVersion(got.Info.ServerVersion) >= 23 && !hasSecurity(&got.Info, "no-new-privileges") {
 		t.Errorf("the private daemon has %q, by %v", got.Info.SecurityOptions, own.config)
 	}
 	if f := own.facts()[remapsUsers]; !strings.HasPrefix(f, "not taken over") {

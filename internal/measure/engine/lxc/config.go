@@ -8,16 +8,18 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
+	"plimsoll/internal/record"
 )
 
 // initCommand is PID 1 by steps.
 const initCommand = image.ProbePath + " init"
 
 // config is the environment's configuration file: all but what is each
-// container's own. groups are the machine's hierarchies of control groups.
-func config(spec engine.Spec, include bool, groups []proc.Hierarchy) string {
+// container's own. limits are what limitKeys returns.
+func config(spec engine.Spec, include bool, limits [][2]string) string {
 	var b strings.Builder
 	set := func(key, format string, args ...any) {
 		fmt.Fprintf(&b, "%s = %s\n", key, fmt.Sprintf(format, args...))
@@ -50,29 +52,45 @@ func config(spec engine.Spec, include bool, groups []proc.Hierarchy) string {
 		set(kv[0], "%s", kv[1])
 	}
 	set("lxc.init.cmd", "%s", initCommand)
-	// A key is written for the version that the controller is bound to: LXC 4 to 6 pass
-	// over the other version's, and LXC 7 refuses the whole file for a key of version 1.
-	v1 := func(controller string) bool {
-		return slices.ContainsFunc(groups, func(h proc.Hierarchy) bool { return h.Has(controller) })
-	}
-	if c := spec.Limits.CPUs; c > 0 {
-		quota := int(c*100000 + 0.5)
-		if v1("cpu") {
-			set("lxc.cgroup.cpu.cfs_period_us", "100000")
-			set("lxc.cgroup.cpu.cfs_quota_us", "%d", quota)
-		} else {
-			set("lxc.cgroup2.cpu.max", "%d 100000", quota)
-		}
-	}
-	if m := spec.Limits.MemoryBytes; m > 0 {
-		if v1("memory") {
-			set("lxc.cgroup.memory.limit_in_bytes", "%d", m)
-		} else {
-			set("lxc.cgroup2.memory.max", "%d", m)
-		}
+	for _, kv := range limits {
+		set(kv[0], "%s", kv[1])
 	}
 	return b.String()
 }
+
+// limitKeys returns the settings that limit a container, for this version of LXC on a
+// machine with these hierarchies of control groups. A controller has the keys of the cgroup
+// version that it is bound to: LXC 4 to 6 ignore the other version's. LXC 7 has no keys of
+// version 1 and refuses a file with one, so that the error is record.Unsupported there.
+func limitKeys(limits engine.Limits, version string, groups []proc.Hierarchy) (keys [][2]string, err error) {
+	for _, l := range []struct {
+		controller string
+		limited    bool
+		v1, v2     [][2]string
+	}{
+		{"cpu", limits.CPUs > 0,
+			[][2]string{{"lxc.cgroup.cpu.cfs_period_us", "100000"}, {"lxc.cgroup.cpu.cfs_quota_us", quota(limits.CPUs)}},
+			[][2]string{{"lxc.cgroup2.cpu.max", quota(limits.CPUs) + " 100000"}}},
+		{"memory", limits.MemoryBytes > 0,
+			[][2]string{{"lxc.cgroup.memory.limit_in_bytes", fmt.Sprint(limits.MemoryBytes)}},
+			[][2]string{{"lxc.cgroup2.memory.max", fmt.Sprint(limits.MemoryBytes)}}},
+	} {
+		switch {
+		case !l.limited:
+		case !slices.ContainsFunc(groups, func(h proc.Hierarchy) bool { return h.Has(l.controller) }):
+			keys = append(keys, l.v2...)
+		case adapter.MajorVersion(version) >= 7:
+			return nil, &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("LXC %s limits by cgroup version 2 alone, and the controller %s is bound to version 1 here", version, l.controller),
+				Fix: "boot with systemd.unified_cgroup_hierarchy=1, or measure without limits"}
+		default:
+			keys = append(keys, l.v1...)
+		}
+	}
+	return keys, nil
+}
+
+// quota returns the microseconds of processor time in each 100 000.
+func quota(cpus float64) string { return fmt.Sprint(int(cpus*100000 + 0.5)) }
 
 // network is the level in force: by default LXC's bridge where there is one,
 // as distributions configure it; none is what LXC calls empty.

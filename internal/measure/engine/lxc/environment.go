@@ -63,7 +63,11 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include, groups)), 0o644); err != nil {
+	limits, err := limitKeys(e.Spec.Limits, d.Version, groups)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(e.dir, "config"), []byte(config(e.Spec, include, limits)), 0o644); err != nil {
 		return err
 	}
 	if err := e.Kit.Ledger.Made(e.lockThing()); err != nil {

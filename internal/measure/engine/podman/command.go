@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 
 	"plimsoll/internal/measure/child"
@@ -121,9 +122,15 @@ type failed struct {
 
 func (f *failed) Error() string { return fmt.Sprintf("status %d: %s", f.status, f.said) }
 
+// outliving are the commands that end by themselves where this process is killed: nothing is
+// in the ledger yet, for which clean would run podman. One that died of a closed pipe leaves
+// the mount of its storage on itself, until the next podman ends. They print little, since a
+// full pipe would hold them for ever.
+var outliving = []string{"version", "info", "image", "load"}
+
 // output runs podman beside the trials and gives what it printed.
 func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
-	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", User: adapter.Credential(p.as), Limit: commandLimit, Outlives: args[0] == "load"}
+	c := child.Command{Argv: p.argv(args), Env: p.env, Dir: "/", User: adapter.Credential(p.as), Limit: commandLimit, Outlives: slices.Contains(outliving, args[0])}
 	// The pause process inherits our standard error where podman starts it.
 	c.Leaves = true
 	out, err := child.Run(ctx, c)

@@ -29,6 +29,16 @@ state() {
 		ctr namespaces ls -q | sed 's/^/containerd /'
 	} 2>/dev/null | sort >"$out/state-$1"
 }
+# ended waits for the Podmans that a killed run has left to their own end, and for systemd, which
+# notices later that their mount is gone.
+ended() {
+	tries=0
+	while pgrep -x podman >/dev/null && [ $tries -lt 60 ]; do
+		tries=$((tries + 1))
+		sleep 1
+	done
+	sleep 2
+}
 cp plimsoll /usr/bin/
 mkdir /study
 cp ./*.yaml /study
@@ -53,6 +63,7 @@ part density
 did density plimsoll run --wait --force --progress none density.yaml -o "$out/density-record"
 state density
 part alice
+did alice-engines su -l alice -c 'plimsoll engines --format json'
 did alice su -l alice -c 'plimsoll run --wait --force --progress none platform.yaml -o record'
 did cleaned-2 su -l alice -c 'plimsoll clean'
 cp -r /home/alice/record "$out/alice-record"
@@ -74,7 +85,7 @@ while [ $n -lt "${KILLS:-3}" ]; do
 	kill -9 $pid
 	wait $pid
 	did clean-$n plimsoll clean
-	sleep 2
+	ended
 	state killed-$n
 	n=$((n + 1))
 done

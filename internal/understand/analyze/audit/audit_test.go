@@ -91,6 +91,16 @@ func TestCPULimit(t *testing.T) {
 	}
 }
 
+// TestPidsLimit: that the payload's own group has no limit says nothing of the groups above it.
+func TestPidsLimit(t *testing.T) {
+	for _, c := range []struct{ namespace, limit, want string }{{"own", "max", ""}, {"own", "2048", "2048"}, {"host", "max", "max"}} {
+		in := record.Inside{Namespaces: map[string]string{"cgroup": c.namespace}, More: map[string]string{"limit.pids.max": c.limit}}
+		if got := isolation(in)["pids-limit"]; got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // The facts that engines are compared by are those that the manual lists.
 func TestManualListsTheFacts(t *testing.T) {
 	text, err := os.ReadFile("../../../../docs/records.md")

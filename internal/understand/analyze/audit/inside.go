@@ -44,7 +44,11 @@ func isolation(in record.Inside) map[string]string {
 	put(accessControl, confinement(in.More["label"]))
 	put("cpu-limit", cpuLimit(in.More))
 	put("memory-limit", noneAt(cmp.Or(in.More["limit.memory.max"], in.More["limit.memory.limit_in_bytes"])))
-	put("pids-limit", in.More["limit.pids.max"])
+	// "max" is the payload's own group's. What limits the groups above it can't be seen from
+	// inside a cgroup namespace: systemd limits the scope, and crun makes a group below that.
+	if pids := in.More["limit.pids.max"]; pids != "max" || in.Namespaces["cgroup"] != "own" {
+		put("pids-limit", pids)
+	}
 	for k, v := range in.More {
 		if strings.HasPrefix(k, "rlimit.") {
 			put(k, v)

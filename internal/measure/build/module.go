@@ -80,7 +80,7 @@ func OpenModules(ctx context.Context, program, dir string, say func(string)) (*M
 	if err != nil {
 		return nil, fmt.Errorf("making a place for what is built: %w", err)
 	}
-	defer kept.Close() //nolint:errcheck // it was only looked at
+	defer kept.Close()
 	if !kept.OursAlone() {
 		return nil, fmt.Errorf("others can write to %s: programs in it are not run (chmod go-w, or let XDG_CACHE_HOME name another place)", m.Dir)
 	}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	coreimages "github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/pkg/cio"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
-	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
@@ -138,13 +139,14 @@ func TestLeftovers(t *testing.T) {
 			// A user's, as like ours as they can be.
 			const users = "plimsoll"
 			user := namespaces.WithNamespace(ctx, users)
-			had, err := env.d.NamespaceService().Labels(ctx, users)
-			switch {
-			case errdefs.IsNotFound(err):
-				require.NoError(t, env.d.NamespaceService().Create(ctx, users, nil))
-				t.Cleanup(func() { _ = env.d.NamespaceService().Delete(context.Background(), users) })
-			case err != nil || had[engine.Label] != "":
-				t.Fatalf("the namespace %s: %v, %v", users, had, err)
+			had, err := env.d.NamespaceService().List(ctx)
+			require.NoError(t, err)
+			if !slices.Contains(had, users) { // the image makes it
+				t.Cleanup(func() {
+					if err := env.d.NamespaceService().Delete(context.Background(), users); err != nil {
+						t.Errorf("the user's namespace %s: %v", users, err)
+					}
+				})
 			}
 			image, err := env.d.ImageService().Get(ctx, env.settings.image.Name())
 			require.NoError(t, err)
@@ -153,7 +155,7 @@ func TestLeftovers(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				if err := env.d.ImageService().Delete(namespaces.WithNamespace(context.Background(), users), image.Name); err != nil {
+				if err := env.d.ImageService().Delete(namespaces.WithNamespace(context.Background(), users), image.Name, coreimages.SynchronousDelete()); err != nil {
 					t.Errorf("the user's image: %v", err)
 				}
 			})

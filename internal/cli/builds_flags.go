@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/study"
+	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/analyze"
 )
@@ -51,15 +52,18 @@ func (f *measuredBuilds) addMeasured(c *cobra.Command, w World, metrics, budget 
 }
 
 // chosen are the metrics of a plan that are asked for: without any its workload's
-// first, else the start.
+// first, else the exec of a workload that executes in a running container, else the start.
 func (f *measuredBuilds) chosen(p *study.Plan) ([]string, error) {
 	own := slices.DeleteFunc(slices.Clone(p.Workloads[0].Metrics), func(m record.Metric) bool { return m.Kind != "" })
 	if len(f.metrics) == 0 {
-		first := "startup"
-		if len(own) > 0 {
-			first = own[0].ID
+		x, _ := workload.Find(p.Workloads[0].Name) // one of a file executes nothing
+		switch {
+		case len(own) > 0:
+			return []string{own[0].ID}, nil
+		case x.Executes():
+			return []string{string(record.Exec)}, nil
 		}
-		return []string{first}, nil
+		return []string{"startup"}, nil
 	}
 	var known []string
 	for _, m := range slices.Concat(own, record.LifeCycle, collect.Metrics()) {

@@ -173,6 +173,9 @@ func (w Workload) Instance(params map[string]string) (Instance, error) {
 	return Instance{Payload: w.payload(chosen), Stop: w.grace > 0, Grace: w.grace, Exec: w.exec}, nil
 }
 
+// Executes says whether it is one more process in a container that runs.
+func (w Workload) Executes() bool { return w.exec }
+
 // Takes says whether a parameter can have this level.
 func (w Workload) Takes(parameter, level string) bool {
 	n, ok := w.Numbers[parameter]

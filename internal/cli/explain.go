@@ -95,10 +95,8 @@ are timed from outside.`,
 			if err := f.ownSpans(c, args); err != nil {
 				return err
 			}
-			if len(f.builds.list) > 0 || f.builds.file != "" {
-				if c.ArgsLenAtDash() == 0 || f.many(c, args) {
-					return fail(Usage, "--build is for the starts of an environment: plimsoll explain ENGINE build=NAME --build PROGRAM:NAME=FILE")
-				}
+			if (len(f.builds.list) > 0 || f.builds.file != "") && (c.ArgsLenAtDash() == 0 || f.many(c, args)) {
+				return fail(Usage, "--build is for the starts of an environment: plimsoll explain ENGINE build=NAME --build PROGRAM:NAME=FILE")
 			}
 			if f.many(c, args) {
 				return f.rates(w, c, args)

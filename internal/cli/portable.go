@@ -46,8 +46,8 @@ func (w World) around() (portable.Surroundings, error) {
 	return portable.Surroundings{Getenv: w.Getenv, LookPath: w.LookPath, Home: home, System: runtime.GOOS}, nil
 }
 
-// ledgers is the folder where its runs keep account of what they make. Another state
-// directory has other ledgers, so that whoever chooses one is alone in it.
+// ledgers is the folder where its runs keep account of what they make. Each
+// state directory has ledgers of its own.
 func (w World) ledgers() (string, error) {
 	if dir := w.Getenv("PLIMSOLL_STATE"); dir != "" {
 		return filepath.Join(dir, "portable"), nil

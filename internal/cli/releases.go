@@ -36,23 +36,22 @@ func releasesCommand(w World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "releases PROGRAM (--from VERSION | VERSION… | NAME=FILE…) [FACTOR=LEVEL…] | DIR",
 		Short: "Show start-up, memory and size of a program over its releases",
-		Long: strings.ReplaceAll(`Measures many builds of a program in turn in the same blocks, and shows how start-up
+		Long: `Measures many builds of a program in turn in the same blocks, and shows how start-up
 time, memory and the size of the program developed, in the order in which you name them,
 and at which releases they changed. PROGRAM is what they are builds of, such as runc;
 NAME is what you call a build, such as 1.8, and FILE its path, with a slash: ./crun. You
 can list them in a file instead (--builds). Builds of other programs with the same
 names are measured with it: each release is then a set, such as containerd and its shim.
 
-Releases of these programs can be built here: PROGRAMS. All from
-a VERSION on are (--from), and each VERSION that you name. That needs Go and the
-libraries of the program. What was built is kept in your cache directory, and is built
-once.
+Some programs' releases are built here: all from a VERSION on (--from says of which
+programs), and each VERSION that you name. That needs Go and the program's libraries.
+What was built is kept in your cache directory, and is built once.
 
 A step is marked where a new level begins: the chance that any mark is false is 5 %. A
 step smaller than --threshold is not marked.
 
 FACTOR=LEVEL is a level of a factor of the engine, or a parameter of the workload. Given
-the DIR of such a run it measures nothing, and prints or draws the answer again.`, "PROGRAMS", strings.Join(build.InModules(), ", ")),
+the DIR of such a run it measures nothing, and prints or draws the answer again.`,
 		Example: `  plimsoll releases crun 1.8=/opt/crun-1.8/crun 1.9=/opt/crun-1.9/crun 1.14=/usr/bin/crun
   plimsoll releases runc --from 1.1.0 --budget 20m
   plimsoll releases runc 1.1.15 1.2.9 1.3.6
@@ -95,7 +94,7 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 	fl := c.Flags()
 	fl.StringVar(&f.file, "builds", "", "a YAML file that says which files the builds are, in the order of the releases")
 	completesPaths(c, yamlEndings, "builds")
-	fl.StringVar(&f.from, "from", "", "build and measure all releases from this version on, without release candidates")
+	fl.StringVar(&f.from, "from", "", "build and measure all releases from this version on, without release candidates, of "+strings.Join(build.InModules(), ", "))
 	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
 	f.addMeasured(c, w, "show these metrics beside memory and size", "the time that measuring takes")
 	return c

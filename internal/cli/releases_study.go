@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/releases"
 )
 
@@ -61,18 +62,6 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 		return nil, nil, err
 	}
 	build.Sort(asked, engine.AllPrograms(s.engines))
-	// The first build of a run says what its releases are of.
-	slices.SortStableFunc(asked, func(a, b build.Asked) int {
-		switch {
-		case a.Program == b.Program:
-			return 0
-		case a.Program == args[0]:
-			return -1
-		case b.Program == args[0]:
-			return 1
-		}
-		return 0
-	})
 	for i, a := range asked {
 		if slices.ContainsFunc(asked[:i], func(b build.Asked) bool {
 			return b.Program == a.Program && b.Level == a.Level && b.File == a.File && b.Variable == a.Variable
@@ -93,31 +82,34 @@ func (f *releasesFlags) builds(ctx context.Context, s *setting, args []string) (
 	return builds, rest, nil
 }
 
-// sets are the builds of a program, and those of the same names that its engine runs with
-// it, with the level that has it do so. Of others in the file you are told.
+// sets are the builds of a program, which say what the releases are of, and behind them those
+// of the same names that its engine runs with it, with the level that has it do so. Others in
+// the file are named on standard error.
 func (f *releasesFlags) sets(s *setting, program string, asked []build.Asked, rest []string) (kept []build.Asked, levels []string, err error) {
 	names, byLevel, err := setOf(s.engines, program, f.engine, rest)
 	if err != nil {
 		return nil, nil, err
 	}
+	var belonging []build.Asked
 	var with, without []string
 	for _, a := range asked {
-		belongs := slices.Contains(names, a.Program) && slices.ContainsFunc(asked, func(b build.Asked) bool { return b.Program == program && b.Level == a.Level })
-		if a.Program == program || belongs {
-			kept, with = append(kept, a), append(with, a.Program)
-		} else {
-			without = append(without, a.Program)
+		switch {
+		case a.Program == program:
+			kept = append(kept, a)
+		case slices.Contains(names, a.Program) && slices.ContainsFunc(asked, func(b build.Asked) bool { return b.Program == program && b.Level == a.Level }):
+			belonging, with = append(belonging, a), analyze.Also(with, a.Program)
+		default:
+			without = analyze.Also(without, a.Program)
 		}
 	}
-	with, without = slices.Compact(with), slices.Compact(without)
-	if len(without) > 0 && len(with) > 0 {
-		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, strings.Join(with, ", "), strings.Join(without, ", "))
+	if len(without) > 0 && len(kept) > 0 {
+		fmt.Fprintf(s.world.Stderr, "of %s: %s, and not %s\n", f.file, strings.Join(append([]string{program}, with...), ", "), strings.Join(without, ", "))
 	}
 	level, err := levelOfSet(f.file, program, with, byLevel)
 	if level != "" {
 		rest = append(rest, level)
 	}
-	return kept, rest, err
+	return append(kept, belonging...), rest, err
 }
 
 // released are builds of the releases from one on, and of versions that were named. One

@@ -146,7 +146,7 @@ func (m *Modules) Build(ctx context.Context, version string) ([]Asked, error) {
 		}
 	}
 	var out []Asked
-	for program := range maps.Keys(m.Packages) {
+	for _, program := range slices.Sorted(maps.Keys(m.Packages)) {
 		a := Asked{Program: program, Level: version, Path: filepath.Join(dir, program), Where: m.Program + " " + version}
 		if err := m.proved(a.Path, version); err != nil {
 			return nil, err
@@ -210,16 +210,11 @@ func (m *Modules) build(ctx context.Context, version, dir string) error {
 	return os.Rename(out, dir)
 }
 
-// run runs a command of the toolchain, with the compiler that is installed. An error has
-// the end of what it said.
+// run runs a command of the toolchain, with the compiler that is installed.
 func (m *Modules) run(ctx context.Context, dir string, limit time.Duration, argv ...string) (string, error) {
 	out, err := child.Run(ctx, child.Command{Argv: argv, Dir: dir, Limit: limit, Env: append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=-mod=mod")})
 	if err != nil {
-		said := strings.TrimSpace(string(out.Stderr))
-		if i := strings.LastIndexByte(said, '\n'); i >= 0 {
-			said = said[i+1:]
-		}
-		return "", fmt.Errorf("%w: %s", err, said)
+		return "", fmt.Errorf("%w%s", err, saying(out.Stderr))
 	}
 	return string(out.Stdout), nil
 }

@@ -107,14 +107,20 @@ func TestKnownGraph(t *testing.T) {
 	}
 }
 
-// TestTakenOverAtWork: a thread that is not its process's first writes to the disk and executes
-// a program. What the first one was at meanwhile is not on the way.
-func TestTakenOverAtWork(t *testing.T) {
+// threaded: a client waits for a process whose first thread, 4, makes another, 5.
+func threaded() *tale {
 	s := newTale(1000, 1, 1, 4)
 	s.waits(1, 60, 1, 4, 950, 960)
 	s.cpu[5] = 5
 	s.add(record.TraceEvent{At: 100, Kind: record.TraceFork, Thread: 4, Other: 5, Process: 4})
 	s.Events = append(s.Events, record.TraceEvent{At: 110, Kind: record.TraceSwitch, Other: 5, CPU: 5, Runnable: true})
+	return s
+}
+
+// TestTakenOverAtWork: a thread that is not its process's first writes to the disk and executes
+// a program. What the first one was at meanwhile is not on the way.
+func TestTakenOverAtWork(t *testing.T) {
+	s := threaded()
 	s.waits(4, 120, 4, 0, 300, 310)
 	s.waits(5, 150, 3, 0, 700, 710)
 	s.add(record.TraceEvent{At: 350, Kind: record.TraceSwitch, Thread: 4, Stack: []int{0}})
@@ -139,11 +145,7 @@ func TestTakenOverAtWork(t *testing.T) {
 // TestTakenOverAfterWork: a thread waits for its process's first one, and executes a program
 // then. What the first one did until it woke that thread is on the way.
 func TestTakenOverAfterWork(t *testing.T) {
-	s := newTale(1000, 1, 1, 4)
-	s.waits(1, 60, 1, 4, 950, 960)
-	s.cpu[5] = 5
-	s.add(record.TraceEvent{At: 100, Kind: record.TraceFork, Thread: 4, Other: 5, Process: 4})
-	s.Events = append(s.Events, record.TraceEvent{At: 110, Kind: record.TraceSwitch, Other: 5, CPU: 5, Runnable: true})
+	s := threaded()
 	s.waits(5, 130, 4, 4, 600, 610)
 	s.add(record.TraceEvent{At: 650, Kind: record.TraceSwitch, Thread: 4, Stack: []int{0}})
 	s.add(record.TraceEvent{At: 800, Kind: record.TraceExec, Thread: 4, Other: 5, Text: "runc create"})

@@ -67,7 +67,7 @@ func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) 
 }
 
 // Program is the one whose builds a run measured, two or more: the first, where each is a
-// set of several. The error says why it is no run of releases.
+// set of several. The error says why the run has no releases.
 func Program(r *record.Run) (string, error) {
 	if len(r.Builds) < 2 {
 		return "", errors.New("it measured fewer than two builds")

@@ -14,8 +14,6 @@ TEST_TIME   ?= 30m
 export FUZZ_TIME ?=
 STUDY       ?= quick
 RUN_FLAGS   ?=
-AA          ?= -minutes 20
-BENCH_TIME  ?= 60s
 
 # What packages say of where Plimsoll comes from: it has no public address yet,
 # and who publishes it gives these.
@@ -49,7 +47,7 @@ OTHER_TESTS = ./internal/measure/imagestore $$($(GO) list ./... | grep -vxF "$$(
 # Where goroutines run: under the race detector in make unit, but for the command
 # line, whose tests are mostly waiting for programs, and for what starts its
 # goroutines only beside a real engine or a browser.
-RACE = $(filter-out ./internal/cli ./internal/bench ./internal/measure/features ./internal/measure/portable% ./internal/understand/page/browsertest $(addprefix ./internal/measure/engine/,canary cni private $(ADAPTERS)),$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>[^,]' internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u))
+RACE = $(filter-out ./internal/cli ./internal/measure/features ./internal/measure/portable% ./internal/understand/page/browsertest $(addprefix ./internal/measure/engine/,canary cni private $(ADAPTERS)),$(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*go [a-z]|\.Go\>[^,]' internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u))
 
 # What also simulates, which it leaves to the tests without the detector.
 SIMULATE := ./internal/common/stats
@@ -91,7 +89,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-race test-engine test-kill test-delays test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-long bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-bench test-vm slowest unit unit-race unit-rest test-race test-engine test-kill test-delays test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe FORCE $(BENCHES) screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -181,7 +179,7 @@ test-engines:
 # First it compiles, but for the programs, what asks engines when what measures is done.
 test-beside:
 	@$(NICE) $(GO) list -trimpath -test -export $(filter-out $(MEASURING),$(ENGINE_TESTS)) >/dev/null || true
-	@status=0; for t in test-others fuzz; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
+	@status=0; for t in test-others test-bench fuzz; do $(MAKE) --no-print-directory $$t || status=$$?; done; exit $$status
 
 # Never from the cache. The next one is compiled while others run, and waits for its turn.
 test-measuring: $(SUM)
@@ -202,6 +200,10 @@ test-whole: $(SUM)
 test-others: $(SUM)
 	@mkdir -p bin
 	@$(NICE) $(GOTEST) --packages="$$(echo $(OTHER_TESTS))" -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
+
+test-bench: $(SUM)
+	@mkdir -p bin
+	@cd tools/bench && $(NICE) $(GOTEST) --packages=./... -- -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS)
 
 test-vm: $(SUM) ## what needs another kernel's control groups, in a small virtual machine
 	@mkdir -p bin
@@ -235,7 +237,7 @@ ROOM = room=/dev/shm/plimsoll-$$(pwd | cksum | cut -d' ' -f1); \
 
 # What has tests, and of it what skips each of them with -short: that would be linked for nothing.
 TESTED = $(shell grep -rlE --include='*_test.go' --exclude-dir=node_modules '^func (Test|Fuzz|Example)' internal | sed 's|^|./|; s|/[^/]*$$||' | sort -u)
-IDLE := ./internal/measure/vmtest ./internal/measure/engine/bubblewrap ./internal/measure/engine/canary ./internal/understand/page/browsertest ./internal/understand/page/inbrowser ./internal/bench/sharp/measured
+IDLE := ./internal/measure/vmtest ./internal/measure/engine/bubblewrap ./internal/measure/engine/canary ./internal/understand/page/browsertest ./internal/understand/page/inbrowser
 
 # Both begin with what takes longest, so that what is linked in a moment fills the end.
 RACED = ./internal/measure/run ./internal/measure/probe $(RACE)
@@ -255,6 +257,7 @@ test-race: $(SUM) ## the race detector's half of make unit, as CI runs it: what 
 
 unit-rest:
 	@$(GO) test $(UNIT) $(FIRST) $(filter-out $(FIRST) $(IDLE) $(filter-out $(SIMULATE),$(RACE)),$(TESTED))
+	@$(GO) -C tools/bench test $(UNIT) ./...
 
 test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
 	@[ -n "$(filter $(ENGINE),$(ADAPTERS))" ] || { echo "$(if $(ENGINE),there is no adapter $(ENGINE): make test-engine ENGINE=NAME,say which: make test-engine ENGINE=NAME) with one of $(ADAPTERS)"; exit 2; }
@@ -308,11 +311,13 @@ setup-test:
 check: fmt lint cross ## format, vet, lint, cross-compilation
 
 fmt:
-	@bad=$$(gofmt -l cmd internal studies lab 2>/dev/null); if [ -n "$$bad" ]; then echo "not formatted (gofmt -w mends it):"; echo "$$bad"; exit 1; fi
+	@bad=$$(gofmt -l cmd internal studies lab tools 2>/dev/null); if [ -n "$$bad" ]; then echo "not formatted (gofmt -w mends it):"; echo "$$bad"; exit 1; fi
 
 lint: $(LINT)
 	$(GO) vet -trimpath ./...
+	$(GO) -C tools/bench vet -trimpath ./...
 	GOFLAGS="$$($(GO) env GOFLAGS) -trimpath" $(LINT) run ./...
+	cd tools/bench && GOFLAGS="$$($(GO) env GOFLAGS) -trimpath" $(LINT) run ./...
 
 $(LINT):
 	@mkdir -p $(TOOLS)/build
@@ -344,63 +349,21 @@ dist: page $(NFPM) ## programs, packages, man pages, parts list and checksums fo
 dist-check: dist ## is dist/ what it says, and does a second build give the same bytes? (minutes)
 	NFPM=$(NFPM) VERSION=$(VERSION) internal/dist/check.sh dist
 
-bench-truth: setup-test ## our stopwatch beside hyperfine's and a plain C loop; injected delays; A/A
-	$(GO) run ./internal/bench truth
-	$(GO) test -run '^$$' -bench Truth -benchtime 2000x ./internal/measure/probe
-	$(GO) run ./cmd/plimsoll selftest --runtime runc --blocks 500 --progress plain
+# Benchmarks of Plimsoll itself, a module of their own: go test does not reach them from here.
+BENCHES := $(addprefix bench-,truth cost drivers aa calibration sharp)
+$(filter-out bench-cost bench-calibration,$(BENCHES)): setup-test
+bench-aa: build
+bench-aa: ARGS ?= -minutes 20
 
-bench-cost: ## what a trial costs us: CPU time, memory, record
-	$(GO) run ./internal/bench cost
+$(BENCHES): bench-%: bin/bench ## what Plimsoll claims of itself, measured: bench-truth bench-cost bench-drivers bench-aa bench-calibration bench-sharp; ARGS="-reps 10000"
+	bin/bench $* $(ARGS) $(if $(filter aa,$*),$(BIN) tools/bench/testdata/aa.yaml)
 
-bench-drivers: setup-test ## our adapters beside the least that a client of the same engine can do
-	$(GO) run ./internal/bench drivers
+bin/bench: FORCE
+	$(GO) -C tools/bench build -trimpath -o ../../bin/bench .
 
-bench-commands: setup-test ## docker create, start and exec in a shell loop, timed from outside, beside the workload echo
-	$(GO) run ./internal/bench commands
-
-bench-mpi: setup-test ## our MPI latency beside NetPIPE's (apt-get install netpipe-openmpi), in native and in a container
-	$(GO) run ./internal/bench mpi
-
-bench-collect: setup-test ## what watching containers costs, beside the engines' own "stats"
-	$(GO) run ./internal/bench collect
-
-bench-aa: setup-test build ## engines, each beside itself, in one run and in the next: how often are the two told apart? AA="-minutes 20 -runs 8 -tuned both"
-	$(GO) run ./internal/bench aa $(AA) $(BIN) internal/bench/testdata/aa.yaml
-
-bench-calibration: ## how often intervals, verdicts and groups are right; CALIBRATION="-reps 10000 -json"
-	$(GO) run ./internal/bench calibration $(CALIBRATION)
-
-bench-sharp: setup-test ## how small a change of an engine's start a gate finds, and how soon, beside hyperfine and benchstat; SHARP="-engines runc,crun -tuned both -minutes 10"
-	$(GO) run ./internal/bench sharp $(SHARP)
-
-bench-long: ## two runs of ten thousand blocks: what their shift, a pseudo-median, the pairs that weights are learnt from and a whole comparison take, and how many times as long the slow way took
-	$(GO) test -run '^$$' -bench Long ./internal/common/stats ./internal/bench/sharp
-
-bench-plan: ## a plan of 100 000 combinations: under a second
-	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/measure/study
-
-bench-read: ## reading and analysing a million trials: about 3 s on two processors
-	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/understand/analyze/evaluate
-
-bench-hosts: ## reading a hundred hosts with a million trials together, and their page: about 4 s on two processors
-	$(GO) test -run '^$$' -bench Hosts1M -benchtime 2x ./internal/understand/page
-
-bench-sequential: ## how often runs err that end when they know enough: some minutes
-	$(GO) test -count=1 -run 'TestUntilRates|TestSequentialGateRates|TestDetectable' -v ./internal/understand/analyze/sequential -more 40
-	$(GO) test -count=1 -run 'TestClaimRates|TestFailureClaimRates' -v ./internal/understand/analyze/findings -more 20
-
-bench-bisect: setup-test ## search twenty commits of a real crun for the one that is slower: some minutes; by 60 ms, or on a quiet machine by PLIMSOLL_BISECT_MS=1
-	PLIMSOLL_SITE=1 $(GO) test -trimpath -count=1 -run '^TestSiteBisect$$' -v ./internal/cli
-
-bench-serve: build ## what a viewer of a live run costs, and whether medians change by it; BENCH_TIME=10m
-	$(GO) run ./internal/bench serve $(BIN) $(BENCH_TIME)
-
-bench-report: page ## the report of a million trials: its size, and how soon it can be used (needs Chromium)
-	$(GO) run ./internal/bench report
-
-screenshots: page ## take the pictures of README and docs of a run's report: RUN=dir (needs Chromium)
+screenshots: page bin/bench ## take the pictures of README and docs of a run's report: RUN=dir (needs Chromium)
 	@[ -n "$(RUN)" ] || { echo "say of which run: make screenshots RUN=plimsoll-run-1"; exit 2; }
-	$(GO) run ./internal/bench screenshots $(RUN) docs/pictures
+	bin/bench screenshots $(RUN) docs/pictures
 
 clean: ## remove what was built
 	rm -rf bin dist $(PAGE) $(WEB)/node_modules

@@ -13,6 +13,7 @@ import (
 var (
 	inline  = regexp.MustCompile("`([^`\n]+)`")
 	targets = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	benches = regexp.MustCompile(`(?m)^BENCHES := \$\(addprefix bench-,([a-z ]+)\)$`)
 )
 
 // Every command line of the manual is one that the program takes: its commands
@@ -58,6 +59,9 @@ func TestDocumentedTargets(t *testing.T) {
 	there := map[string]bool{}
 	for _, m := range targets.FindAllStringSubmatch(string(data), -1) {
 		there[m[1]] = true
+	}
+	for name := range strings.FieldsSeq(benches.FindStringSubmatch(string(data))[1]) {
+		there["bench-"+name] = true
 	}
 	named := regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*make ([a-z][a-z-]*)`)
 	found := 0

@@ -27,7 +27,7 @@ const (
 // go downwards only. A package below a listed folder belongs to its storey.
 var storeys = [][]string{
 	{"dist"},
-	{"cli", "bench"},
+	{"cli"},
 	{"selftest", "features"},
 	{"web", "run", "portable"},
 	{"page"},
@@ -44,7 +44,7 @@ var storeys = [][]string{
 	{"report"},
 	{"verdict", "document"},
 	{"words"},
-	{"advise", "calibrate"},
+	{"advise"},
 	{"analyze", "timeline"},
 	{"published"},
 	{"record", "stats", "harmless", "child", "yamlfile", "remark", "dataimage", "golden", "csvfile"},
@@ -83,6 +83,9 @@ var listed = sync.OnceValues(func() (all []pkg, err error) {
 		}
 		if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "node_modules" || name == "testdata") {
 			return fs.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != root {
+			return fs.SkipDir // a module of its own
 		}
 		p, err := build.ImportDir(path, 0)
 		var none *build.NoGoError

@@ -27,7 +27,6 @@ var notFolders = []string{"archive", "canary", "catalogue", "clirun", "enginetes
 // mayName are the other places that name engines or runtimes, each with the reason
 // why the engine can't tell it. A folder ends in a slash.
 var mayName = map[string]string{
-	"internal/bench/":                                "holds the adapters of chosen engines against their bare clients",
 	"internal/measure/features/":                     "tries features with the engines' own commands, a row each",
 	"internal/measure/engine/canary/":                "plants what a user may have in an engine, by that engine's own commands; tests only",
 	"internal/measure/engine/enginetest/canaries.go": "says in which engines the canaries live; tests only",

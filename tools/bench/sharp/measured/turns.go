@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/measure/run"
+	"plimsoll/tools/bench/sharp"
 )
 
 // turns lets hyperfine measure between blocks of ours, so that both have the same

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/understand/analyze"
 	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/tools/bench/sharp"
 )
 
 // alarms counts how often one environment was told from itself.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/measure/child"
+	"plimsoll/tools/bench/sharp"
 )
 
 // hyperfine measures rounds of some runs of each program.

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/engine"
@@ -24,6 +23,7 @@ import (
 	"plimsoll/internal/measure/tune"
 	"plimsoll/internal/measure/workload"
 	"plimsoll/internal/record"
+	"plimsoll/tools/bench/sharp"
 )
 
 // task is what is measured, of an engine that can be slower.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/understand/calibrate"
+	"plimsoll/tools/bench/calibrate"
 )
 
 // calibration prints how often the statistics keep what they say, over

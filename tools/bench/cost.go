@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/internal/bench/sharp/measured"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/baseline"
@@ -21,6 +20,7 @@ import (
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/measure/study"
 	"plimsoll/internal/record"
+	"plimsoll/tools/bench/sharp/measured"
 )
 
 // nullTrials is how many trials of the null engine are carried out: each a
@@ -55,7 +55,7 @@ func cost(ctx context.Context, _ ...string) (err error) {
 		return fmt.Errorf("%d of %d trials failed", sum.Failed+sum.Unsupported, sum.Trials)
 	}
 	cpu := usage() - before
-	peak, err := peakMemory(proc.Self)
+	peak, err := peakMemory()
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func usage() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakMemory is the high-water mark of a process's resident memory, in bytes.
-func peakMemory(who string) (int64, error) {
-	status, err := proc.Here.Status(who)
+// peakMemory is the high-water mark of this process's resident memory, in bytes.
+func peakMemory() (int64, error) {
+	status, err := proc.Here.Status(proc.Self)
 	if err != nil {
 		return 0, err
 	}

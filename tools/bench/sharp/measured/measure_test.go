@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/bench/sharp"
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/stats"
+	"plimsoll/tools/bench/sharp"
 )
 
 func median(x []float64) float64 { return stats.Median(stats.Sorted(x)) }

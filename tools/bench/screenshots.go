@@ -14,7 +14,10 @@ import (
 	"slices"
 
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/page"
 	"plimsoll/internal/understand/page/browsertest"
+	"plimsoll/internal/understand/view"
 )
 
 // A picture of the documentation may have so many bytes.
@@ -41,12 +44,8 @@ func screenshots(ctx context.Context, args ...string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, safepath.RemoveAll(tmp)) }()
-	data, err := dataOf(run)
-	if err != nil {
-		return err
-	}
 	path := filepath.Join(tmp, "report.html")
-	if _, err := writeReport(path, data); err != nil {
+	if err := writeReport(path, run); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -63,6 +62,23 @@ func screenshots(ctx context.Context, args ...string) (err error) {
 		}
 	}
 	return nil
+}
+
+// writeReport writes the page of a run.
+func writeReport(path, run string) error {
+	r, err := record.Open(run)
+	if err != nil {
+		return err
+	}
+	data, err := view.Build(r, view.Options{})
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(page.Write(f, data), f.Close())
 }
 
 func shoot(b *browsertest.Browser, report, folder string, dark bool) error {

@@ -12,13 +12,13 @@ import (
 	"strconv"
 	"time"
 
-	"plimsoll/internal/bench/sharp/measured"
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/common/stats"
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/imagestore"
 	"plimsoll/internal/measure/probe"
+	"plimsoll/tools/bench/sharp/measured"
 )
 
 // A whole process, from just before it is spawned until its end is seen: ours

@@ -56,7 +56,7 @@ func TestEveryEngineIsComplete(t *testing.T) {
 			if !slices.Contains(engine.Factors, factor) {
 				t.Errorf("%s varies %q, which is no factor", info.Name, factor)
 			}
-			if factor != engine.Image {
+			if factor != engine.Image && len(names) > 1 {
 				checkRow(t, docs, info.Name, factor, names)
 			}
 		}

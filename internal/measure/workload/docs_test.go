@@ -32,6 +32,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// catalogueTable names parameters and metrics; plimsoll workloads show NAME has the rest.
 func catalogueTable() string {
 	var b strings.Builder
 	cell := func(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
@@ -39,26 +40,16 @@ func catalogueTable() string {
 	for _, w := range Catalogue() {
 		if w.Group != group {
 			group = w.Group
-			fmt.Fprintf(&b, "\n### %s\n\n| workload | what it is | parameters | small | its own metrics |\n|---|---|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n### %s\n\n| workload | what it is | parameters | its own metrics |\n|---|---|---|---|\n", group)
 		}
-		var params, small, metrics []string
-		for _, p := range slices.Sorted(maps.Keys(w.Parameters)) {
-			s := "`" + p + "`: " + strings.Join(w.Parameters[p], ", ")
-			if n, ok := w.Numbers[p]; ok {
-				s += fmt.Sprintf(", %d to %d", n.Min, n.Max)
-			}
-			params = append(params, s)
-			if l, ok := w.Small[p]; ok {
-				small = append(small, "`"+p+"`: "+l)
-			}
-		}
+		params := slices.Sorted(maps.Keys(w.Parameters))
+		var metrics []string
 		for _, m := range w.Metrics {
 			if w.file == nil || !reserved(m.ID) {
-				metrics = append(metrics, "`"+m.ID+"`")
+				metrics = append(metrics, m.ID)
 			}
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", w.Name, cell(w.What),
-			strings.Join(params, "<br>"), strings.Join(small, "<br>"), strings.Join(metrics, " "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", w.Name, cell(w.What), strings.Join(params, ", "), strings.Join(metrics, ", "))
 	}
 	return b.String()
 }

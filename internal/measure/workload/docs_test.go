@@ -32,7 +32,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// catalogueTable names parameters and metrics; plimsoll workloads show NAME has the rest.
+// catalogueTable leaves levels and metrics to plimsoll workloads show NAME.
 func catalogueTable() string {
 	var b strings.Builder
 	cell := func(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
@@ -40,16 +40,10 @@ func catalogueTable() string {
 	for _, w := range Catalogue() {
 		if w.Group != group {
 			group = w.Group
-			fmt.Fprintf(&b, "\n### %s\n\n| workload | what it is | parameters | its own metrics |\n|---|---|---|---|\n", group)
+			fmt.Fprintf(&b, "\n### %s\n\n| workload | what it is | parameters |\n|---|---|---|\n", group)
 		}
 		params := slices.Sorted(maps.Keys(w.Parameters))
-		var metrics []string
-		for _, m := range w.Metrics {
-			if w.file == nil || !reserved(m.ID) {
-				metrics = append(metrics, m.ID)
-			}
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", w.Name, cell(w.What), strings.Join(params, ", "), strings.Join(metrics, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", w.Name, cell(w.What), strings.Join(params, ", "))
 	}
 	return b.String()
 }

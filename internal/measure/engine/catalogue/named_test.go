@@ -45,6 +45,7 @@ var mayName = map[string]string{
 	"internal/understand/view/viewtest/":             "makes records for tests",
 	"internal/understand/advise/properties.go":       "knows by a record's runtime whose kernel it has; records do not tell",
 	"internal/understand/report/screen_known.go":     "holds the two engines that readers know against each other; records do not tell which those are",
+	"internal/understand/report/screen_lacks.go":     "measures isolation by what docker run has, which readers know",
 	"internal/record/joined.go":                      "knows which clients of earlier versions' records came back with the removal; those records do not tell",
 }
 

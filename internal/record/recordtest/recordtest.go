@@ -163,21 +163,6 @@ func Big(n int) Spec {
 	return s
 }
 
-// Wide is a plain run of about n trials in 25 environments, one of each a block.
-func Wide(n int) Spec {
-	s := Big(n)
-	s.Name, s.PerBlock = "wide", 1
-	for i, engines := 0, s.Envs[3:10:10]; len(s.Envs) < 25; i++ {
-		e := engines[i%len(engines)]
-		e.ID, e.Levels = fmt.Sprintf("%s-%d", e.ID, i), maps.Clone(e.Levels)
-		e.Levels["variant"] = fmt.Sprint(i)
-		e.StartUp += e.StartUp * time.Duration(i) / 500
-		s.Envs = append(s.Envs, e)
-	}
-	s.Blocks = n / len(s.Envs)
-	return s
-}
-
 // Run is the spec's run.json.
 func (s Spec) Run() *record.Run {
 	r := &record.Run{

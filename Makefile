@@ -379,7 +379,7 @@ bench-long: ## two runs of ten thousand blocks: what their shift, a pseudo-media
 bench-plan: ## a plan of 100 000 combinations: under a second
 	$(GO) test -run '^$$' -bench Plan100k -benchtime 5x ./internal/measure/study
 
-bench-read: ## reading and analysing a million trials: of ten environments, and of 25 with 40 000 blocks, which makes 300 pairs: some 6 and 10 s of processor time
+bench-read: ## reading and analysing a million trials: of ten environments, and of 25 with 40 000 blocks, which makes 300 pairs: the latter some 11 s of processor time
 	$(GO) test -run '^$$' -bench Read1M -benchtime 2x ./internal/understand/analyze/evaluate
 
 bench-hosts: ## reading a hundred hosts with a million trials together, and their page: about 4 s on two processors

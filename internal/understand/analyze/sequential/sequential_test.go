@@ -111,7 +111,7 @@ func TestUntilRates(t *testing.T) {
 					left++
 				}
 			}
-			tab.Rank(medians, 0.01)
+			tab.Compare(nil, medians, 0.01)
 			for _, p := range tab.Pairs {
 				if p.Holm != nil && *p.Holm < sample.Alpha {
 					alarms++

@@ -91,7 +91,7 @@ PAGE    := internal/understand/page/dist/plimsoll.js
 # What the page is judged by in a browser; no part of the program.
 AXE     := internal/understand/page/browsertest/node_modules/.package-lock.json
 
-.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-race test-engine test-kill test-delays test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-long bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
+.PHONY: help page axe build site ansible duckdb spark database run test compile test-engines test-measuring test-asking test-whole test-beside test-others test-vm slowest unit unit-race unit-rest test-race test-engine test-newer test-kill test-delays test-site fuzz setup-run setup-test check fmt lint generate cross dist dist-check probe bench-truth bench-cost bench-drivers bench-commands bench-collect bench-aa bench-calibration bench-sharp bench-long bench-plan bench-read bench-hosts bench-sequential bench-bisect bench-report bench-serve bench-mpi screenshots clean
 
 help: ## print what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -256,10 +256,18 @@ test-race: $(SUM) ## the race detector's half of make unit, as CI runs it: what 
 unit-rest:
 	@$(GO) test $(UNIT) $(FIRST) $(filter-out $(FIRST) $(IDLE) $(filter-out $(SIMULATE),$(RACE)),$(TESTED))
 
-test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
+test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker, or on the lab's newer ones: LAB="containerd-2 runc-1.5"
 	@[ -n "$(filter $(ENGINE),$(ADAPTERS))" ] || { echo "$(if $(ENGINE),there is no adapter $(ENGINE): make test-engine ENGINE=NAME,say which: make test-engine ENGINE=NAME) with one of $(ADAPTERS)"; exit 2; }
-	@$(MAKE) --no-print-directory setup-test
+	@$(if $(LAB),LAB_ENGINES="$(LAB)" lab/up,$(MAKE) --no-print-directory setup-test)
+	PLIMSOLL_TEST_BUILDS="$(shell for e in $(LAB); do lab/engines/$$e builds; done)" \
 	$(GO) test -trimpath -timeout $(TEST_TIME) $(TEST_FLAGS) ./internal/measure/engine/$(ENGINE)
+
+# The adapters whose engines the lab has newer, each with these.
+NEWER := docker=docker-28 docker=docker-29 containerd=containerd-2,runc-1.5,crun-1.28 cri=containerd-2 oci=runc-1.5,crun-1.28 podman=podman-5
+
+test-newer: ## the conformance suite on the lab's newer engines: half an hour
+	@status=0; for n in $(NEWER); do $(MAKE) --no-print-directory test-engine ENGINE=$${n%%=*} LAB="$$(echo $${n#*=} | tr , ' ')" \
+		TEST_FLAGS='-count=1 -vet=off -run "^Test(Conformance|Pulls|Runc|Crun)$$"' || status=1; done; exit $$status
 
 KILLS    ?= 200
 KILLSEED ?= 1

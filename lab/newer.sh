@@ -82,7 +82,7 @@ assemble() {
 # once COMMAND...: what is installed is kept for as long as the script that installs it is the same.
 once() {
 	local sum
-	sum=$(cksum "$LAB_DIR/engines/$name" "$LAB_DIR/newer.sh")
+	sum=$(cat "$LAB_DIR/engines/$name" "$LAB_DIR/newer.sh" | cksum)
 	[ "$(cat "$tree/complete" 2>/dev/null)" != "$sum" ] || return 0
 	rm -rf --one-file-system "$bin" "$tree/rt" "$tree/complete"
 	mkdir -p "$tree"

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,15 +17,28 @@ import (
 const BuildsVariable = "PLIMSOLL_TEST_BUILDS"
 
 // withBuilds returns the kit of an environment that runs those of BuildsVariable that are builds
-// of the engine's programs.
-func withBuilds(t testing.TB, kit *engine.Kit, e engine.Engine) *engine.Kit {
+// of the programs that the engine runs at these levels, and the levels. A runtime is named, since
+// only then an engine runs a build of it.
+func withBuilds(t testing.TB, kit *engine.Kit, e engine.Engine, levels map[string]string) (*engine.Kit, map[string]string) {
 	t.Helper()
-	builds, bad := buildsOf(os.Getenv(BuildsVariable), engine.AllPrograms([]engine.Engine{e}))
+	known := slices.DeleteFunc(engine.AllPrograms([]engine.Engine{e}), func(p engine.Program) bool { return !p.RunsAt(levels) })
+	builds, bad := buildsOf(os.Getenv(BuildsVariable), known)
 	if bad != "" {
 		t.Fatalf("%s: %q is not PROGRAM:NAME=FILE or PROGRAM:NAME=unix://SOCKET", BuildsVariable, bad)
 	}
 	kit.AllBuilds = builds
-	return kit.With(builds)
+	return kit.With(builds), withRuntime(e.Info(), levels, builds)
+}
+
+// withRuntime names the first of the builds that is one of a runtime, where the levels name none.
+func withRuntime(info engine.Info, levels map[string]string, builds []record.Build) map[string]string {
+	i := slices.IndexFunc(builds, func(b record.Build) bool { return slices.Contains(info.Levels[engine.Runtime], b.Program) })
+	if i < 0 || levels[engine.Runtime] != "" {
+		return levels
+	}
+	named := map[string]string{engine.Runtime: builds[i].Program}
+	maps.Copy(named, levels)
+	return named
 }
 
 func buildsOf(text string, known []engine.Program) (builds []record.Build, bad string) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/record"
 )
 
 // TestBuildsOf: of what is named, an engine is tested with the builds of its own programs; what
@@ -17,6 +18,26 @@ func TestBuildsOf(t *testing.T) {
 	for _, text := range []string{"the-daemon", "the-daemon=/opt/d", "the-daemon:2=opt/d", "the-daemon:2=unix://s"} {
 		if _, bad := buildsOf(text, known); bad != text {
 			t.Errorf("%q is taken for a build", text)
+		}
+	}
+}
+
+// TestWithRuntime: a build of a runtime is run where the levels name no other.
+func TestWithRuntime(t *testing.T) {
+	info := engine.Info{Levels: map[string][]string{engine.Runtime: {engine.DefaultLevel, "the-runtime", "another"}}}
+	builds := []record.Build{{Program: "the-daemon"}, {Program: "the-runtime"}, {Program: "another"}}
+	for _, c := range []struct {
+		levels map[string]string
+		builds []record.Build
+		want   string
+	}{
+		{nil, builds, "the-runtime"},
+		{map[string]string{engine.Network: "none"}, builds, "the-runtime"},
+		{map[string]string{engine.Runtime: "another"}, builds, "another"},
+		{nil, builds[:1], ""},
+	} {
+		if got := withRuntime(info, c.levels, c.builds); got[engine.Runtime] != c.want || got[engine.Network] != c.levels[engine.Network] {
+			t.Errorf("of %v with %v it is %v", c.levels, c.builds, got)
 		}
 	}
 }

@@ -156,7 +156,8 @@ docker_down() {
 	[ ! -e "$run/dockerd.pid" ] || stop_saved "$run/dockerd.pid" 30 || return 1
 	[ ! -e "$run/containerd.pid" ] || stop_saved "$run/containerd.pid" 30 || return 1
 	unmount_below "$run"
-	unmount_below "$tree"
+	unmount_below "$tree/data"
+	unmount_below "$tree/containerd"
 	rm -rf --one-file-system "$run/exec" "$run/containerd" "$run/docker.pid" "$tree/containerd-opt"
 	rm -f "$socket" "$run"/containerd.sock*
 	if noted "$bridge" && has_link "$bridge"; then ip link delete "$bridge" || true; fi

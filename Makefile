@@ -71,7 +71,8 @@ test-%:
 	@tools/test $*
 unit: ## no engine, no root, no network: most of the tests within a minute, with the race detector (needs a C compiler)
 test-race: ## the race detector's half of make unit, as CI runs it: what fails is tried again, but for a data race
-test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker
+test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker, or on the lab's newer ones: LAB="containerd-2 runc-1.5"
+test-newer: ## the conformance suite on the lab's newer engines: half an hour
 test-vm: ## what needs another kernel's control groups, in a small virtual machine
 test-site: setup-test ## lost nodes, time limits and full disks on the lab's Slurm, file systems with servers, a fleet by Ansible, an engine in a virtual machine: a quarter of an hour
 test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)

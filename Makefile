@@ -163,9 +163,9 @@ tested: ## write down with which versions the conformance suite passes here, and
 	@$(MAKE) --no-print-directory test-platforms
 	$(GO) test ./internal/common/tested -run TestDocs -update
 
-test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)
-	@status=0; for p in $(PLATFORM); do PLIMSOLL_PLATFORM=$$p PLIMSOLL_PLATFORM_KILLS=$(KILLS) \
-		$(GO) test -trimpath -count=1 -timeout 2h -v -run '^TestPlatform$$' ./internal/measure/vmtest || status=1; done; exit $$status
+test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3, DEEP=1: with selftest, features, quick, conformance)
+	@status=0; for p in $(PLATFORM); do PLIMSOLL_PLATFORM=$$p PLIMSOLL_PLATFORM_KILLS=$(KILLS) PLIMSOLL_PLATFORM_DEEP=$(DEEP) \
+		$(GO) test -trimpath -count=1 -timeout 4h -v -run '^TestPlatform$$' ./internal/measure/vmtest || status=1; done; exit $$status
 
 slowest: ## which tests of the last make test took longest
 	@ls bin/times-*.json >/dev/null 2>&1 || { echo "make test has not run here yet"; exit 1; }

@@ -212,9 +212,8 @@ func (r results) forbidden(setting string) {
 			t.Errorf("%s: of %s is said %q, try %q", name, what, reason, fix)
 		}
 	}
-	toRoot := setting == "max_user_namespaces"
 	for _, e := range r.engines(name + "-engines") {
-		if e.Name == "charliecloud" && toRoot {
+		if e.Name == "charliecloud" {
 			named("charliecloud for root", e.Reason, e.Fix)
 		}
 		for _, l := range e.Levels[engine.Rootless] {

@@ -14,7 +14,7 @@ import (
 	"plimsoll/internal/measure/engine/kittest"
 )
 
-// ch-run makes a user namespace for root, too: where nobody may, it is not usable.
+// ch-run makes user namespaces for root, too: where nobody may, it is not usable.
 func TestForbidden(t *testing.T) {
 	if !kittest.NoUserNamespaces(t) {
 		return

@@ -11,14 +11,17 @@ import (
 )
 
 // settings are the files that can forbid it, with the value that does, to
-// whom, and what to set instead.
-var settings = []struct{ file, forbids, whom, fix string }{
-	{"/proc/sys/kernel/unprivileged_userns_clone", "0", ordinary, "sysctl kernel.unprivileged_userns_clone=1"},
-	{"/proc/sys/user/max_user_namespaces", "0", everybody, "sysctl user.max_user_namespaces=15000"},
-	{restricted, "1", ordinary, "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
+// whom, whether in another user namespace it is forbidden to root as well, and
+// what to set instead.
+var settings = []struct {
+	file, forbids, whom string
+	nested              bool
+	fix                 string
+}{
+	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "ordinary users", true, "sysctl kernel.unprivileged_userns_clone=1"},
+	{"/proc/sys/user/max_user_namespaces", "0", "everybody, root too", true, "sysctl user.max_user_namespaces=15000"},
+	{restricted, "1", "ordinary users", false, "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
 }
-
-const ordinary, everybody = "ordinary users", "everybody, root too"
 
 // restricted is the file of AppArmor's, which restricts programs without a profile.
 const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
@@ -29,16 +32,20 @@ const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 // a profile of its own which says so.
 func Forbidden(programs ...string) (reason, fix string) { return forbidden("/", false, programs) }
 
-// ForbiddenToRoot says why not even root can make one, and what allows it.
-func ForbiddenToRoot() (reason, fix string) { return forbidden("/", true, nil) }
+// ForbiddenNested says why not even root can make one inside another, and what allows it.
+func ForbiddenNested() (reason, fix string) { return forbidden("/", true, nil) }
 
-func forbidden(root string, toRoot bool, programs []string) (reason, fix string) {
+func forbidden(root string, nested bool, programs []string) (reason, fix string) {
 	for _, s := range settings {
 		text, err := os.ReadFile(filepath.Join(root, s.file))
-		if err != nil || strings.TrimSpace(string(text)) != s.forbids || toRoot && s.whom != everybody {
+		if err != nil || strings.TrimSpace(string(text)) != s.forbids || nested && !s.nested {
 			continue
 		}
-		reason, fix = fmt.Sprintf("user namespaces are forbidden to %s: %s is %s", s.whom, s.file, s.forbids), s.fix
+		what, whom := "user namespaces are", s.whom
+		if nested {
+			what, whom = "user namespaces inside another are", "root, too"
+		}
+		reason, fix = fmt.Sprintf("%s forbidden to %s: %s is %s", what, whom, s.file, s.forbids), s.fix
 		if s.file == restricted && len(programs) > 0 {
 			if hasProfile(root, programs) {
 				continue

@@ -171,28 +171,29 @@ func unverifiedMark(verified bool) string {
 	return " (unverified)"
 }
 
+type sourceRow struct {
+	Name       string `json:"name"`
+	Title      string `json:"title"`
+	Verified   bool   `json:"verified"`
+	Tried      string `json:"tried,omitempty"`
+	Documented string `json:"documented"`
+	Here       bool   `json:"here"`
+	Absent     string `json:"absent,omitempty"`
+}
+
 // listSources shows which counters this machine has, and why it has not the rest.
 func listSources(w World, sources []storage.Source, format string) error {
-	type row struct {
-		Name       string `json:"name"`
-		Title      string `json:"title"`
-		Verified   bool   `json:"verified"`
-		Tried      string `json:"tried,omitempty"`
-		Documented string `json:"documented"`
-		Here       bool   `json:"here"`
-		Absent     string `json:"absent,omitempty"`
-	}
 	snap, errs := storage.Read(context.Background(), storage.Here(), sources, "")
-	var rows []row
+	var rows []sourceRow
 	for _, s := range sources {
-		r := row{Name: s.Name, Title: s.Title, Verified: s.Verified(), Tried: s.Tried, Documented: s.Documented, Here: len(snap[s.Name]) > 0}
+		r := sourceRow{Name: s.Name, Title: s.Title, Verified: s.Verified(), Tried: s.Tried, Documented: s.Documented, Here: len(snap[s.Name]) > 0}
 		if err := errs[s.Name]; err != nil {
 			r.Absent = err.Error()
 		}
 		rows = append(rows, r)
 	}
 	if format == "json" {
-		return printJSON(w.Stdout, rows)
+		return printJSON[[]sourceRow](w.Stdout, rows)
 	}
 	fmt.Fprintf(w.Stdout, "%-15s %-36s %-11s %s\n", "SOURCE", "OF", "READER", "HERE")
 	for _, r := range rows {

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"crypto/x509"
 	"fmt"
+	"io/fs"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/portable/portabletest"
 	"plimsoll/internal/record"
 )
@@ -124,6 +127,28 @@ func nothingOf(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil || len(out) > 0 {
 			ts.Fatalf("%s %s --filter %s: %v: %s", program, what, label, err, out)
 		}
+	}
+}
+
+// groupsGone fails where a run of a script has left a control group: engines make some
+// beside the containers that they list.
+func groupsGone(env *testscript.Env) {
+	err := filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "run.json" {
+			return nil //nolint:nilerr // what can't be read is no record of the script's
+		}
+		r, err := record.Open(filepath.Dir(path))
+		if err != nil || !record.IsRunID(r.Run().ID) {
+			return nil //nolint:nilerr // likewise
+		}
+		left, err := wrap.Bearing(r.Run().ID)
+		if len(left) > 0 {
+			err = fmt.Errorf("left by %s: %v", path, left)
+		}
+		return err
+	})
+	if err != nil {
+		env.T().Fatal(err)
 	}
 }
 

@@ -53,7 +53,7 @@ names their run, whose run has ended, and whose record was fetched.`,
 			done, err := run.Clean(cmd.Context(), o, images, of...)
 			if done != nil {
 				if format == "json" {
-					if err := printJSON(w.Stdout, done); err != nil {
+					if err := printJSON[*run.Cleaned](w.Stdout, done); err != nil {
 						return err
 					}
 				} else {

@@ -37,7 +37,7 @@ about it. Exits with status 5 if numbers measured here could not be trusted.`,
 			}
 			facts.Remarks = s.doctor(cmd.Context())
 			if format == "json" {
-				if err := printJSON(w.Stdout, facts); err != nil {
+				if err := printJSON[record.Host](w.Stdout, facts); err != nil {
 					return err
 				}
 			} else {

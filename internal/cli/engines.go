@@ -52,7 +52,7 @@ reason and the command that would help. It changes nothing.`,
 			all := s.detect(cmd.Context(), names...)
 			switch {
 			case format == "json":
-				err = printJSON(w.Stdout, enginesJSON(all))
+				err = printJSON[[]engineJSON](w.Stdout, enginesJSON(all))
 			case len(names) > 0:
 				err = printEngineDetails(w.paper(), all)
 			default:

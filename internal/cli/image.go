@@ -50,6 +50,13 @@ type imageRow struct {
 	Bytes  int64  `json:"bytes,omitempty"`
 }
 
+type shownImage struct {
+	imageRow
+	Facts    map[string]string   `json:"facts,omitempty"`
+	Packages map[string]string   `json:"packages,omitempty"`
+	Formats  []imagestore.Packed `json:"formats,omitempty"`
+}
+
 func rowOf(ctx context.Context, store *imagestore.Store, d imagestore.Description) (imageRow, error) {
 	r := imageRow{Description: d}
 	st, err := store.State(d.Name)
@@ -97,7 +104,7 @@ func imageList(w World) *cobra.Command {
 				return err
 			}
 			if format == "json" {
-				return printJSON(w.Stdout, rows)
+				return printJSON[[]imageRow](w.Stdout, rows)
 			}
 			tw := columnsOn(w.paper())
 			fmt.Fprintln(tw, "IMAGE\tSTATE\tUNPACKED\tDIGEST\tWHAT IT IS")
@@ -133,12 +140,7 @@ func imageShow(w World) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := struct {
-				imageRow
-				Facts    map[string]string   `json:"facts,omitempty"`
-				Packages map[string]string   `json:"packages,omitempty"`
-				Formats  []imagestore.Packed `json:"formats,omitempty"`
-			}{imageRow: r}
+			out := shownImage{imageRow: r}
 			if r.State == imagestore.Ready {
 				st, err := store.State(r.Name)
 				if err != nil {
@@ -151,7 +153,7 @@ func imageShow(w World) *cobra.Command {
 				out.Facts, out.Packages, out.Formats = st.Facts, st.Packages, packed
 			}
 			if format == "json" {
-				return printJSON(w.Stdout, out)
+				return printJSON[shownImage](w.Stdout, out)
 			}
 			printRow(w.paper(), r)
 			for _, k := range slices.Sorted(maps.Keys(out.Facts)) {
@@ -225,13 +227,15 @@ error. Nothing is installed on the machine itself.`,
 	return c
 }
 
+type builtImage struct {
+	image.Image
+	Format string `json:"format"`
+	Path   string `json:"path"`
+}
+
 func printBuilt(w World, format string, im image.Image, as, path string) error {
 	if format == "json" {
-		return printJSON(w.Stdout, struct {
-			image.Image
-			Format string `json:"format"`
-			Path   string `json:"path"`
-		}{im, as, path})
+		return printJSON[builtImage](w.Stdout, builtImage{im, as, path})
 	}
 	fmt.Fprintf(w.Stdout, "%s\n  digest  %s\n  content %s, %d bytes unpacked\n", path, im.Digest, im.Tree, im.Bytes)
 	if d := im.Facts["digest"]; d != "" {

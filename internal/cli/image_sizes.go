@@ -216,7 +216,7 @@ func readSizes(dir string) ([]sizeRow, error) {
 
 func printSizes(w World, format string, rows []sizeRow) error {
 	if format == "json" {
-		return printJSON(w.Stdout, rows)
+		return printJSON[[]sizeRow](w.Stdout, rows)
 	}
 	// The names stand at the left, the numbers at the right.
 	image, env := len("IMAGE"), len("ENVIRONMENT")

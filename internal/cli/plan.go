@@ -55,7 +55,7 @@ measured, with the reason and what would help. Nothing is measured. Exits with s
 				return err
 			}
 			if format == "json" {
-				err = printJSON(w.Stdout, planJSON(p, s.engines, s.untested(p)))
+				err = printJSON[planned](w.Stdout, planJSON(p, s.engines, s.untested(p)))
 			} else {
 				printPlan(w.paper(), p, s.engines, s.untested(p), all)
 			}

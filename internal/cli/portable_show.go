@@ -32,7 +32,7 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 		}
 	}
 	if format == "json" {
-		err = errors.Join(err, printJSON(w.Stdout, all))
+		err = errors.Join(err, printJSON[[]portable.Cleaned](w.Stdout, all))
 	} else {
 		for _, c := range all {
 			what := harmless.Text(fmt.Sprintf("the %s %s of %s, of run %s", c.Thing.Kind, c.Thing.Name, c.Thing.Engine, c.Run))
@@ -63,6 +63,12 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 	return nil
 }
 
+type portableEngines struct {
+	Engines []*portable.Found `json:"engines"`
+	LeftOut []portable.Left   `json:"left_out"`
+	Ways    []portable.Way    `json:"ways"`
+}
+
 // enginesPortable shows how the engines are reached.
 func enginesPortable(cmd *cobra.Command, w World, names []string, format string) error {
 	around, err := w.around()
@@ -81,7 +87,7 @@ func enginesPortable(cmd *cobra.Command, w World, names []string, format string)
 		all = append(all, look.Found(n))
 	}
 	if format == "json" {
-		return printJSON(w.Stdout, map[string]any{"engines": all, "ways": portable.Ways, "left_out": portable.LeftOut})
+		return printJSON[portableEngines](w.Stdout, portableEngines{all, portable.LeftOut, portable.Ways})
 	}
 	for _, f := range all {
 		printFound(w, f)
@@ -91,6 +97,14 @@ func enginesPortable(cmd *cobra.Command, w World, names []string, format string)
 	fmt.Fprintln(w.Stdout)
 	printLeftOut(w)
 	return nil
+}
+
+type portableDoctor struct {
+	ClockNS  int64             `json:"clock_resolution_ns"`
+	Engines  []*portable.Found `json:"engines"`
+	LeftOut  []portable.Left   `json:"left_out"`
+	System   string            `json:"system"`
+	Verified bool              `json:"verified"`
 }
 
 // doctorPortable shows what of a measurement that half leaves out on this machine, and
@@ -109,7 +123,7 @@ func doctorPortable(cmd *cobra.Command, w World, format string) error {
 	}
 	step := portable.Resolution()
 	if format == "json" {
-		err = printJSON(w.Stdout, map[string]any{"system": runtime.GOOS, "verified": runtime.GOOS == "linux", "clock_resolution_ns": step.Nanoseconds(), "engines": all, "left_out": portable.LeftOut})
+		err = printJSON[portableDoctor](w.Stdout, portableDoctor{step.Nanoseconds(), all, portable.LeftOut, runtime.GOOS, runtime.GOOS == "linux"})
 	} else {
 		fmt.Fprintf(w.Stdout, "The clock of this machine moves in steps of %s.\n", step)
 		for _, f := range all {

@@ -73,6 +73,7 @@ func scripts(dir string) testscript.Params {
 			env.Setenv("PLIMSOLL_STATE", env.WorkDir+"/state")
 			env.Setenv("XDG_RUNTIME_DIR", env.WorkDir)
 			env.Setenv("CI", "1")
+			env.Defer(func() { groupsGone(env) })
 			here, err := filepath.Abs("../../ci")
 			env.Setenv("SCRIPTS", here)
 			if err == nil { // a program that says that it is runc

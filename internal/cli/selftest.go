@@ -55,7 +55,7 @@ machine is too noisy to tell.`,
 				return err
 			}
 			if format == "json" {
-				err = errors.Join(err, printJSON(w.Stdout, res))
+				err = errors.Join(err, printJSON[*selftest.Result](w.Stdout, res))
 			} else {
 				printSelftest(w, res)
 			}

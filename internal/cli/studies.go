@@ -11,6 +11,15 @@ import (
 	"plimsoll/internal/measure/study"
 )
 
+type studyRow struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	Blocks      int    `json:"blocks"`
+	// Scales are the study's other sizes.
+	Scales []string `json:"scales,omitempty"`
+}
+
 func studiesCommand(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
@@ -24,24 +33,16 @@ func studiesCommand(w World) *cobra.Command {
 				return err
 			}
 			cat := s.studyCatalogue()
-			type row struct {
-				Name        string `json:"name"`
-				Title       string `json:"title"`
-				Description string `json:"description,omitempty"`
-				Blocks      int    `json:"blocks"`
-				// Scales are the study's other sizes.
-				Scales []string `json:"scales,omitempty"`
-			}
-			var rows []row
+			var rows []studyRow
 			for _, n := range study.Names() {
 				st, err := study.Load(n, cat)
 				if err != nil {
 					return err
 				}
-				rows = append(rows, row{n, st.Title, st.Description, st.Protocol.Fixed(), scaleNames(st)})
+				rows = append(rows, studyRow{n, st.Title, st.Description, st.Protocol.Fixed(), scaleNames(st)})
 			}
 			if format == "json" {
-				return printJSON(w.Stdout, rows)
+				return printJSON[[]studyRow](w.Stdout, rows)
 			}
 			tw := columnsOn(w.paper())
 			fmt.Fprintln(tw, "STUDY\tBLOCKS\tSCALES\tWHAT IT IS")

@@ -19,7 +19,7 @@ func showFigures(w World, name, format string) error {
 	}
 	switch format {
 	case "json":
-		return printJSON(w.Stdout, list)
+		return printJSON[[]figures.Figure](w.Stdout, list)
 	case "markdown":
 		d := &document.Document{Medium: document.Markdown}
 		t := &document.Table{Columns: document.Columns("figure", "in the paper", "kind", "what it shows", "drawn from")}

@@ -30,7 +30,7 @@ func showProtocol(w World, s *setting, name, format string) error {
 	case p == nil:
 		return withHint(fail(Usage, "the study %s repeats no paper whose protocol is known", st.Name), "these do: %s", strings.Join(study.Papers(), ", "))
 	case format == "json":
-		return printJSON(w.Stdout, p)
+		return printJSON[*study.PaperProtocol](w.Stdout, p)
 	}
 	d := &document.Document{Medium: document.Text, Width: max(w.Width(), 40), Color: color(w)}
 	if w.Width() <= 0 {

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -40,6 +41,12 @@ func versionLine() string {
 	return s + fmt.Sprintf(", record format %d, %s, %s/%s", record.FormatVersion, t.Go, runtime.GOOS, runtime.GOARCH)
 }
 
+type versionJSON struct {
+	record.Tool
+	Format   int    `json:"record_format"`
+	Platform string `json:"platform"`
+}
+
 func versionCommand(w World) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
@@ -51,11 +58,7 @@ func versionCommand(w World) *cobra.Command {
 			t := tool()
 			t.Probe = probeDigest()
 			if format == "json" {
-				return printJSON(w.Stdout, struct {
-					record.Tool
-					Format   int    `json:"record_format"`
-					Platform string `json:"platform"`
-				}{t, record.FormatVersion, runtime.GOOS + "/" + runtime.GOARCH})
+				return printJSON[versionJSON](w.Stdout, versionJSON{t, record.FormatVersion, runtime.GOOS + "/" + runtime.GOARCH})
 			}
 			fmt.Fprintln(w.Stdout, versionLine())
 			return nil
@@ -65,8 +68,8 @@ func versionCommand(w World) *cobra.Command {
 	return c
 }
 
-// printJSON writes v as indented JSON.
-func printJSON(w interface{ Write([]byte) (int, error) }, v any) error {
+// printJSON writes v as indented JSON. Its callers name the type, whose fields a test holds.
+func printJSON[T any](w io.Writer, v T) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

@@ -63,7 +63,7 @@ func completeWorkloads(*cobra.Command, []string, string) ([]string, cobra.ShellC
 func listWorkloads(w World, format string) error {
 	all := workload.Catalogue()
 	if format == "json" {
-		return printJSON(w.Stdout, all)
+		return printJSON[[]workload.Workload](w.Stdout, all)
 	}
 	out := w.paper()
 	narrow := widthOf(out) > 0 && widthOf(out) < pipeWidth // then what it is has the room

@@ -55,18 +55,20 @@ func findWorkload(nameOrPath string) (workload.Workload, error) {
 	return x, nil
 }
 
+type shownWorkload struct {
+	workload.Workload
+	Roles   []workload.RoleDescription `json:"roles,omitempty"`
+	Metrics any                        `json:"metrics"`
+}
+
 func showWorkload(w World, x workload.Workload, format string) error {
 	d, fromFile := x.Describe()
 	if format == "json" {
-		out := struct {
-			workload.Workload
-			Roles   []workload.RoleDescription `json:"roles,omitempty"`
-			Metrics any                        `json:"metrics"`
-		}{x, d.Roles, x.Metrics}
+		out := shownWorkload{x, d.Roles, x.Metrics}
 		if fromFile {
 			out.Metrics = d.Metrics // each with its source
 		}
-		return printJSON(w.Stdout, out)
+		return printJSON[shownWorkload](w.Stdout, out)
 	}
 	out := w.paper()
 	fmt.Fprintf(out, "%s (%s)\n%s\n", x.Name, x.Group, x.What)

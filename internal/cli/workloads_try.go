@@ -109,7 +109,7 @@ func tryWorkload(ctx context.Context, w World, x workload.Workload, f tryFlags, 
 		return err
 	}
 	if format == "json" {
-		err = printJSON(w.Stdout, rows)
+		err = printJSON[[]tryRow](w.Stdout, rows)
 	} else {
 		err = printTry(w, rows, metrics)
 	}

@@ -42,6 +42,7 @@ const (
 
 // Receiver keeps the spans that daemons send to it.
 type Receiver struct {
+	listener  net.Listener
 	server    *grpc.Server
 	collector engine.Collector
 	most      int
@@ -58,7 +59,7 @@ func Listen() (*Receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for spans: %w", err)
 	}
-	r := &Receiver{most: mostSpans, collector: engine.Collector{Addr: l.Addr().String(), Token: rand.Text()}}
+	r := &Receiver{listener: l, most: mostSpans, collector: engine.Collector{Addr: l.Addr().String(), Token: rand.Text()}}
 	r.clock.look()
 	r.server = grpc.NewServer(grpc.ForceServerCodec(asItCame{}), grpc.MaxRecvMsgSize(largestRequest), grpc.MaxConcurrentStreams(mostStreams), grpc.ConnectionTimeout(10*time.Second))
 	r.server.RegisterService(&grpc.ServiceDesc{
@@ -81,8 +82,12 @@ func Listen() (*Receiver, error) {
 // Collector is what a daemon is told.
 func (r *Receiver) Collector() *engine.Collector { return &r.collector }
 
-// Close ends it; what has come stays.
-func (r *Receiver) Close() { r.server.Stop() }
+// Close ends it and keeps the spans received. It closes the listener itself, which the
+// server knows only once its goroutine has run.
+func (r *Receiver) Close() {
+	_ = r.listener.Close()
+	r.server.Stop()
+}
 
 // sent says whether a request shows the token.
 func sent(ctx context.Context, token string) bool {

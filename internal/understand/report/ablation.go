@@ -17,7 +17,7 @@ import (
 
 // Ablations are what each mechanism of an engine costs.
 var Ablations = kindOf("an ablation", ablationsDocument,
-	jsonOf(func(res *analyze.Result) any { return res.Ablations }),
+	jsonOf(func(res *analyze.Result) []*ablation.Waterfall { return res.Ablations }),
 )
 
 func ablationsDocument(d *document.Document, res *analyze.Result, _ Options) {

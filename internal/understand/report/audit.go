@@ -24,7 +24,7 @@ var inTable = []string{"uid", "uid-map", "gid-map", "capabilities", "seccomp-mod
 
 var auditFormats = kindOf("the equivalence audit", auditDocument,
 	format[*analyze.Result]{"csv", asCSV(auditCSV)},
-	jsonOf(func(res *analyze.Result) any { return res.Audit }),
+	jsonOf(func(res *analyze.Result) *audit.Audit { return res.Audit }),
 )
 
 func auditDocument(d *document.Document, res *analyze.Result, _ Options) {

@@ -86,7 +86,7 @@ func TestChangesGolden(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		require.NoError(t, Changes.Write(&b, k.format, k.c, k.opts))
-		if k.format != "json" { // its keys stand in json.txt
+		if k.format != "json" { // its fields stand in testdata/json
 			isGolden(t, name, b.String())
 		}
 		switch k.format {

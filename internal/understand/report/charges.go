@@ -14,7 +14,7 @@ import (
 
 // Charges are what the kernel charges for each mechanism.
 var Charges = kindOf("what the kernel charges", chargesDocument,
-	jsonOf(func(res *analyze.Result) any { return res.Charges }),
+	jsonOf(func(res *analyze.Result) []*kernel.Charges { return res.Charges }),
 )
 
 func chargesDocument(d *document.Document, res *analyze.Result, _ Options) {

@@ -21,7 +21,10 @@ type factorsOf struct {
 	all []*factors.Factors
 }
 
-var factorFormats = kindOf("factors", factorsDocument, format[factorsOf]{"csv", asCSV(factorsCSV)}, format[factorsOf]{"json", factorsJSON})
+var factorFormats = kindOf("factors", factorsDocument, format[factorsOf]{"csv", asCSV(factorsCSV)},
+	jsonOf(func(f factorsOf) factorsJSON {
+		return factorsJSON{analyze.Schema, f.res.Run.ID, f.res.Run.Study, f.all}
+	}))
 
 // FactorFormats lists the formats of WriteFactors.
 func FactorFormats() []string { return factorFormats.Formats() }
@@ -31,13 +34,11 @@ func WriteFactors(w io.Writer, format string, res *analyze.Result, all []*factor
 	return factorFormats.Write(w, format, factorsOf{res, all}, opts)
 }
 
-func factorsJSON(w io.Writer, f factorsOf, o Options) error {
-	return asJSON(w, struct {
-		Schema  int                `json:"schema"`
-		Run     string             `json:"run"`
-		Study   string             `json:"study"`
-		Factors []*factors.Factors `json:"factors"`
-	}{analyze.Schema, f.res.Run.ID, f.res.Run.Study, f.all}, o)
+type factorsJSON struct {
+	Schema  int                `json:"schema"`
+	Run     string             `json:"run"`
+	Study   string             `json:"study"`
+	Factors []*factors.Factors `json:"factors"`
 }
 
 func factorsDocument(d *document.Document, x factorsOf, _ Options) {

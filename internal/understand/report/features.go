@@ -28,7 +28,7 @@ type tried struct {
 }
 
 var featureFormats = kindOf("features", featuresDocument,
-	jsonOf(func(f tried) any { return f.Features }),
+	jsonOf(func(f tried) *record.Features { return f.Features }),
 	format[tried]{"csv", asCSV(featuresCSV)},
 )
 

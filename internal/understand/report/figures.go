@@ -27,14 +27,14 @@ type figuresOf struct {
 
 var figuresFormats = kindOf("the figures", figuresDocument,
 	format[figuresOf]{"csv", asCSV(figuresCSV)},
-	jsonOf(func(o figuresOf) any {
-		return struct {
-			Schema  int             `json:"schema"`
-			Run     string          `json:"run"`
-			Figures []figure.Figure `json:"figures"`
-		}{analyze.Schema, o.res.Run.ID, o.list}
-	}),
+	jsonOf(func(o figuresOf) figuresJSON { return figuresJSON{analyze.Schema, o.res.Run.ID, o.list} }),
 )
+
+type figuresJSON struct {
+	Schema  int             `json:"schema"`
+	Run     string          `json:"run"`
+	Figures []figure.Figure `json:"figures"`
+}
 
 // Figures writes published figures with the run's numbers beside theirs.
 func Figures(w io.Writer, name string, res *analyze.Result, list []figure.Figure, opts Options) error {

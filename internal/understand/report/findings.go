@@ -21,7 +21,7 @@ type found struct {
 }
 
 var findingFormats = kindOf("findings", findingsDocument,
-	jsonOf(func(f found) any { return f.Findings }),
+	jsonOf(func(f found) *analyze.Findings { return f.Findings }),
 	format[found]{"csv", asCSV(findingsCSV)},
 )
 

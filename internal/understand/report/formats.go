@@ -79,7 +79,7 @@ func arrow(better record.Direction) string {
 }
 
 // jsonOf is the format json of a part of what is written.
-func jsonOf[T any](part func(T) any) format[T] {
+func jsonOf[T, P any](part func(T) P) format[T] {
 	return format[T]{"json", func(w io.Writer, x T, o Options) error { return asJSON(w, part(x), o) }}
 }
 

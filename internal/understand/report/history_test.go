@@ -75,7 +75,7 @@ func TestHistoryGolden(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		require.NoError(t, Histories.Write(&b, k.format, h, k.opts))
-		if k.format != "json" { // its keys stand in json.txt
+		if k.format != "json" { // its fields stand in testdata/json
 			isGolden(t, name, b.String())
 		}
 		switch k.format {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -15,13 +14,12 @@ import (
 
 // HostFactors is what matters most on several hosts, for each group of workloads.
 var HostFactors = kindOf("factors on several hosts", hostFactorsDocument,
-	format[[]*factors.OverHosts]{"csv", asCSV(hostFactorsCSV)}, format[[]*factors.OverHosts]{"json", hostFactorsJSON})
+	format[[]*factors.OverHosts]{"csv", asCSV(hostFactorsCSV)},
+	jsonOf(func(all []*factors.OverHosts) hostFactorsJSON { return hostFactorsJSON{analyze.Schema, all} }))
 
-func hostFactorsJSON(w io.Writer, all []*factors.OverHosts, o Options) error {
-	return asJSON(w, struct {
-		Schema  int                  `json:"schema"`
-		Factors []*factors.OverHosts `json:"factors"`
-	}{analyze.Schema, all}, o)
+type hostFactorsJSON struct {
+	Schema  int                  `json:"schema"`
+	Factors []*factors.OverHosts `json:"factors"`
 }
 
 func hostFactorsDocument(d *document.Document, all []*factors.OverHosts, _ Options) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +75,7 @@ func asked(res *analyze.Result, tables []*analyze.Table) []string {
 
 var overFormats = kindOf("the curves", overDocument,
 	format[overOf]{"csv", asCSV(overCSV)},
-	format[overOf]{"json", overJSON},
+	jsonOf(func(o overOf) overJSON { return overJSON{analyze.Schema, o.res.Run.ID, o.points()} }),
 )
 
 func overDocument(d *document.Document, o overOf, opts Options) {
@@ -200,10 +199,8 @@ func overCSV(o overOf, _ Options) [][]string {
 	return rows
 }
 
-func overJSON(w io.Writer, o overOf, opts Options) error {
-	return asJSON(w, struct {
-		Schema int         `json:"schema"`
-		Run    string      `json:"run"`
-		Points []overPoint `json:"points"`
-	}{analyze.Schema, o.res.Run.ID, o.points()}, opts)
+type overJSON struct {
+	Schema int         `json:"schema"`
+	Run    string      `json:"run"`
+	Points []overPoint `json:"points"`
 }

@@ -40,7 +40,7 @@ type overheadOf struct {
 
 var overheadFormats = kindOf("the overhead", overheadDocument,
 	format[overheadOf]{"csv", asCSV(overheadCSV)},
-	jsonOf(func(o overheadOf) any { return o.Overhead }),
+	jsonOf(func(o overheadOf) *analyze.Overhead { return o.Overhead }),
 )
 
 func overheadDocument(d *document.Document, o overheadOf, _ Options) {

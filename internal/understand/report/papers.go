@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -23,7 +22,7 @@ import (
 
 var papersFormats = kindOf("the published tables", papersDocument,
 	format[*analyze.Result]{"csv", asCSV(papersCSV)},
-	format[*analyze.Result]{"json", papersJSON},
+	jsonOf(func(res *analyze.Result) papersJSON { return papersJSON{analyze.Schema, res.Run.ID, res.Papers} }),
 )
 
 func papersDocument(d *document.Document, res *analyze.Result, _ Options) {
@@ -292,10 +291,8 @@ func papersCSV(res *analyze.Result, _ Options) [][]string {
 	return rows
 }
 
-func papersJSON(w io.Writer, res *analyze.Result, o Options) error {
-	return asJSON(w, struct {
-		Schema int                  `json:"schema"`
-		Run    string               `json:"run"`
-		Papers []analyze.PaperTable `json:"papers"`
-	}{analyze.Schema, res.Run.ID, res.Papers}, o)
+type papersJSON struct {
+	Schema int                  `json:"schema"`
+	Run    string               `json:"run"`
+	Papers []analyze.PaperTable `json:"papers"`
 }

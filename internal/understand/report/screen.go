@@ -152,7 +152,7 @@ func (s *screen) headline(about string) {
 func (s *screen) one(a *verdict.Answer) {
 	t := s.table(a)
 	s.lacking = t.lacks
-	s.audited = t.lacks == lettered && s.lessIsolated(a) != ""
+	s.audited = t.lacks != unsaid && s.lessIsolated(a) != ""
 	s.answer(a)
 	s.Add(document.Gap{}, t.Table, document.Gap{})
 	s.indent = below
@@ -313,28 +313,22 @@ func (s *screen) fitting(texts iter.Seq[string]) (text string) {
 // theFirst is what the first one is called where its name has no room.
 const theFirst = "the first"
 
-// wording is how a factor is said.
-type wording struct{ verb, interval, than bool }
+// wording is what a comparison contains besides its factor.
+type wording struct{ interval, than bool }
 
 // worded are the wordings from the longest to the shortest: an interval is worth more
 // than a name that stands above.
-var worded = []wording{{true, true, true}, {false, true, true}, {false, true, false}, {true, false, true}, {false, false, true}, {false, false, false}}
+var worded = []wording{{true, true}, {true, false}, {false, true}, {false, false}}
 
 // worse says how many times worse something is than another.
 func (w wording) worse(m record.Metric, by sample.Estimate, than string) string {
 	if !w.interval {
 		by.Lo, by.Hi = nil, nil
 	}
-	text := words.Worse(m, by, than)
-	if !w.verb {
-		text = strings.TrimPrefix(text, "takes ")
-	}
 	if !w.than {
-		for _, link := range []string{" as ", " than "} {
-			text = strings.TrimSuffix(text, link+than)
-		}
+		than = ""
 	}
-	return text
+	return words.Worse(m, by, than)
 }
 
 // other is the best environment of another engine than the first two, where these have

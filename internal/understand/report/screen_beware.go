@@ -57,11 +57,7 @@ func (s *screen) beware(a *verdict.Answer) string {
 	room := 0
 	if a != nil {
 		if keys := s.unsaidBeyond(a); len(keys) > 0 {
-			beyond := verdict.Beyond
-			if len(keys) < len(a.Also) { // what is said of their isolation is left out
-				beyond = verdict.Besides
-			}
-			parts = append(parts, beyond(keys))
+			parts = append(parts, verdict.Besides(keys))
 		}
 		if len(a.Table.Cells) < roomForVersions-1 { // there is a line to spare, but for where words break
 			room = s.room() - breaks

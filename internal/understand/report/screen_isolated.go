@@ -47,7 +47,7 @@ func (s *screen) isolation(a *verdict.Answer, best string) {
 		if a.Fast() {
 			word = "fastest"
 		}
-		s.behind(a, "Isolated", best, ", "+word+" that lacks nothing", ", first to lack nothing", ", lacks nothing")
+		s.behind(a, "Isolated", best, ", "+word+" fully isolated", ", fully isolated")
 		return
 	}
 	s.tells("Isolated", s.fitting(func(yield func(string) bool) {
@@ -74,9 +74,9 @@ type peerForm struct {
 
 // peerForms are those from the longest to the shortest.
 var peerForms = []peerForm{
-	{note: true, brief: never, before: "lacking nothing: ", net: true}, {brief: never, before: "lacking nothing: ", net: true},
-	{brief: 1, before: "lacking nothing: ", net: true}, {brief: 1, after: " lack nothing", net: true}, {brief: 1, net: true}, {net: true},
-	{brief: 1, after: " lack nothing"}, {after: " lack nothing"}, {},
+	{note: true, brief: never, before: "fully: ", net: true}, {brief: never, before: "fully: ", net: true},
+	{brief: 1, before: "fully: ", net: true}, {brief: 1, after: " (fully)", net: true}, {brief: 1, net: true}, {net: true},
+	{brief: 1, after: " (fully)"}, {after: " (fully)"}, {},
 }
 
 // withoutNetwork says that none of some has a network where what most know is with one.

@@ -113,11 +113,11 @@ type pairForm struct {
 
 // pairForms are those from the longest to the shortest.
 var pairForms = []pairForm{
-	{net: true, runtimes: true, other: true, wording: worded[0]}, {net: true, runtimes: true, other: true, wording: worded[1]},
-	{runtimes: true, other: true, wording: worded[0]}, {runtimes: true, other: true, wording: worded[1]},
-	{runtimes: true, other: true, listed: true, wording: worded[2]},
-	{runtimes: true, wording: worded[0]}, {runtimes: true, wording: worded[1]},
-	{other: true, wording: worded[1]}, {wording: worded[1]}, {wording: worded[4]},
+	{net: true, runtimes: true, other: true, wording: worded[0]},
+	{runtimes: true, other: true, wording: worded[0]},
+	{runtimes: true, other: true, listed: true, wording: worded[1]},
+	{runtimes: true, wording: worded[0]},
+	{other: true, wording: worded[0]}, {wording: worded[0]}, {wording: worded[2]},
 }
 
 // acquaintance is the line that holds the one against the other, false where there is
@@ -152,10 +152,11 @@ func (s *screen) pair(a *verdict.Answer, worse, better string, f pairForm) strin
 		if !apart {
 			return of + "cannot be told yet"
 		}
-		return of + strings.TrimSuffix(f.worse(a.Table.Metric, p.Estimate, than), " as long")
+		factor, interval := words.Ratio(p.Estimate)
+		return of + factor + interval
 	}
 	if f.other {
-		than += ", " + other
+		than += " at " + other
 	}
 	said := "cannot be told from " + than + " yet"
 	if apart {

@@ -28,13 +28,13 @@ func (s *screen) partsLacking(env string) ([]audit.Part, bool) {
 	return s.res.Audit.Environment(env).Lacks()
 }
 
-// lacks are their letters, "?" where nobody saw, "" of a baseline.
+// lacks are their words, "?" where nobody saw, "" of a baseline.
 func (s *screen) lacks(env string) string {
 	parts, known := s.partsLacking(env)
 	if e := s.res.Environment(env); !known && (e == nil || e.Baseline == "") {
 		return "?"
 	}
-	return audit.Letters(parts)
+	return audit.Listed(parts)
 }
 
 // lacksAny says whether the column has something to say.
@@ -45,28 +45,12 @@ func (s *screen) lacksAny(r *ranking) bool {
 	})
 }
 
-// lacksLegend says what the mark or the letters stand for, of those that a row has.
-func (s *screen) lacksLegend(envs []string, form lackForm) string {
+// lacksLegend says what the mark or the column stands for.
+func (s *screen) lacksLegend(form lackForm) string {
 	if form == marked {
 		return lackMark + ": isolates less (" + s.audit + ")"
 	}
-	var said []string
-	for _, p := range audit.Usual {
-		if slices.ContainsFunc(envs, func(env string) bool {
-			parts, _ := s.partsLacking(env)
-			return slices.Contains(parts, p)
-		}) {
-			hint := p.Hint
-			if s.Width < roomy {
-				hint = ""
-			}
-			said = append(said, strings.TrimSuffix(p.Title, " filter")+" "+p.Letter+hint)
-		}
-	}
-	if len(said) == 0 {
-		return ""
-	}
-	return "lacks: own " + strings.Join(said, ", ")
+	return "lacks: parts of docker run's isolation"
 }
 
 // unsaidBeyond are the properties in which the first two differ beyond their names, but
@@ -109,7 +93,7 @@ func (s *screen) lessIsolated(a *verdict.Answer) string {
 		}
 		who += " isolates less: "
 		switch s.lacking {
-		case lettered:
+		case inWords:
 			return who + "see lacks (" + s.audit + ")"
 		case marked:
 			return who + "see " + lackMark

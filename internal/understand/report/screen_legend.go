@@ -38,7 +38,7 @@ func (s *screen) legend(a *verdict.Answer, t laid) string {
 		add(words.Times(a.Table.Metric) + of)
 	}
 	if t.lacks != unsaid {
-		add(s.lacksLegend(a.All, t.lacks))
+		add(s.lacksLegend(t.lacks))
 	}
 	if t.axis.cells > 0 && s.Width >= roomy {
 		add(t.axis.legend())
@@ -98,7 +98,10 @@ func (s *screen) pageLegend() string {
 	if slices.ContainsFunc(s.answers, ranked) {
 		parts = append(parts, "95 %: all ranks at once, each [a, b] and whisker alone")
 	}
-	parts = append(parts, s.networkLegend(envs), clientLegend(envs), s.lacksLegend(envs, lettered))
+	parts = append(parts, s.networkLegend(envs), clientLegend(envs))
+	if slices.ContainsFunc(envs, func(env string) bool { return s.lacks(env) != "" }) {
+		parts = append(parts, s.lacksLegend(inWords))
+	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 

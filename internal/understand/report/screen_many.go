@@ -110,7 +110,7 @@ func (s *screen) largest(l *line) {
 		said := worded[0]
 		if most > 0 {
 			work, two = words.Shorten(work, most), words.Apart(two, most, most)
-			said = wording{interval: most > 16, than: true}
+			said = wording{most > 16, true}
 		}
 		text = fmt.Sprintf("%s: %s %s", work, two[0], said.worse(l.Table.Metric, l.by, two[1]))
 		if words.Width(text) <= s.room() {

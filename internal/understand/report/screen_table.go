@@ -25,15 +25,15 @@ type lackForm int
 const (
 	unsaid lackForm = iota
 	marked          // a mark where it lacks some
-	lettered
+	inWords
 )
 
-// screens from the widest to the narrowest: whole names can be typed, and a picture is
-// worth more than a part that all names have.
+// screens from the widest to the narrowest: whole names can be typed, a picture is worth
+// more than a part that all names have, and an interval more than the words for isolation.
 var screens = []form{
-	{0, false, true, true, true, lettered}, {0, true, true, true, true, lettered}, {0, true, true, false, true, lettered}, {0, true, true, false, true, marked},
-	{24, true, true, true, true, lettered}, {20, true, true, false, true, lettered}, {16, true, true, false, true, marked},
-	{words.MaxName, false, false, true, true, lettered}, {0, true, false, false, true, lettered}, {20, false, false, true, true, marked}, {20, false, false, false, true, marked},
+	{0, false, true, true, true, inWords}, {0, true, true, true, true, inWords}, {0, false, true, true, true, marked}, {0, true, true, false, true, inWords}, {0, true, true, false, true, marked},
+	{24, true, true, true, true, inWords}, {20, true, true, false, true, inWords}, {16, true, true, false, true, marked},
+	{words.MaxName, false, false, true, true, inWords}, {0, true, false, false, true, inWords}, {0, true, false, false, true, marked}, {20, false, false, true, true, marked}, {20, false, false, false, true, marked},
 	{12, false, false, false, true, unsaid}, {10, false, false, false, false, unsaid},
 }
 
@@ -160,7 +160,7 @@ func (s *screen) rows(a *verdict.Answer, r *ranking, l form, names []string) *do
 	}
 	switch {
 	case !s.lacksAny(r):
-	case l.lacks == lettered:
+	case l.lacks == inWords:
 		add("lacks", false, func(c *analyze.Cell) string {
 			if e := s.res.Environment(c.Env); e != nil && e.Baseline != "" {
 				return noContainer

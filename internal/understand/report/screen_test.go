@@ -391,7 +391,7 @@ func TestScreenOfOneEngineFirst(t *testing.T) {
 	doubt := "others had work " + strings.Repeat("again and ", 8) + "again"
 	res.Run.Host.Remarks = []record.Remark{{Code: "busy", Level: "warning", Text: doubt}}
 	got := strings.Join(strings.Fields(screenAt(t, res, 80)), " ")
-	for _, want := range []string{"] as long Then bubblewrap", "] as long as charliecloud Slowest docker", doubt} {
+	for _, want := range []string{"1.16× slower (1.09–1.18) Then bubblewrap", "× slower than charliecloud (1.72–1.86) Slowest docker", doubt} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, got)
 		}

@@ -1,91 +1,53 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 
-	"plimsoll/internal/understand/document"
+	"plimsoll/internal/common/golden"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/advise"
+	"plimsoll/internal/understand/analyze"
+	"plimsoll/internal/understand/analyze/ablation"
+	"plimsoll/internal/understand/analyze/audit"
+	"plimsoll/internal/understand/analyze/compare"
+	"plimsoll/internal/understand/analyze/history"
+	"plimsoll/internal/understand/analyze/hosts"
+	"plimsoll/internal/understand/analyze/kernel"
+	"plimsoll/internal/understand/analyze/releases"
+	"plimsoll/internal/understand/analyze/steady"
+	"plimsoll/internal/understand/timeline"
 )
 
-// Other programs read the JSON: no key goes away or changes its type unseen. A
-// line is an object and its keys: a text, a number #, a truth ?, an estimate ~
-// with value, lo and hi, or a list [] of them.
-func TestJSONShape(t *testing.T) {
-	var b strings.Builder
-	for _, k := range kinds(t) {
-		if !slices.Contains([]string{"advice", "audit", "changes", "factors", "features", "findings", "history", "overhead", "published tables", "result"}, k.name) {
-			continue // the same keys
-		}
-		var v any
-		if err := json.Unmarshal([]byte(k.text(t, "json", Options{})), &v); err != nil {
-			t.Fatalf("%s: %v", k.name, err)
-		}
-		objects := map[string]map[string]bool{}
-		shape(objects, "{}", v)
-		fmt.Fprintf(&b, "%s\n", k.name)
-		for _, path := range slices.Sorted(maps.Keys(objects)) {
-			line := path + ": " + strings.Join(slices.Sorted(maps.Keys(objects[path])), " ")
-			fmt.Fprintf(&b, "   %s\n", strings.Join(document.Wrap(line, 100, "   "), "\n   "))
-		}
-	}
-	isGolden(t, "json.txt", b.String())
+// schemas are what each kind of result writes as JSON, and the golden file of its fields.
+var schemas = map[string]golden.Schema{
+	"Ablations":       golden.Of[[]*ablation.Waterfall]("ablations"),
+	"Advice":          golden.Of[*advise.Advice]("advice"),
+	"auditFormats":    golden.Of[*audit.Audit]("audit"),
+	"Bisections":      golden.Of[*Bisection]("bisection"),
+	"Changes":         golden.Of[*compare.Changes]("changes"),
+	"Charges":         golden.Of[[]*kernel.Charges]("charges"),
+	"Comparison":      golden.Of[*timeline.Comparison]("explanations"),
+	"Explanation":     golden.Of[*timeline.Explanation]("explanation"),
+	"factorFormats":   golden.Of[factorsJSON]("factors"),
+	"featureFormats":  golden.Of[*record.Features]("features"),
+	"figuresFormats":  golden.Of[figuresJSON]("figures"),
+	"findingFormats":  golden.Of[*analyze.Findings]("findings"),
+	"Histories":       golden.Of[*history.Histories]("history"),
+	"HostAdvice":      golden.Of[*advise.ByHost]("hosts_advice"),
+	"HostChanges":     golden.Of[*hosts.Changes]("hosts_changes"),
+	"HostClaims":      golden.Of[*hosts.Claims]("hosts_claims"),
+	"HostFactors":     golden.Of[hostFactorsJSON]("hosts_factors"),
+	"Hosts":           golden.Of[*hosts.Hosts]("hosts"),
+	"overFormats":     golden.Of[overJSON]("over"),
+	"overheadFormats": golden.Of[*analyze.Overhead]("overhead"),
+	"Pairs":           golden.Of[*Pair]("pair"),
+	"papersFormats":   golden.Of[papersJSON]("papers"),
+	"Rates":           golden.Of[*timeline.Rates]("rates"),
+	"Releases":        golden.Of[*releases.Releases]("releases"),
+	"resultFormats":   golden.Of[*analyze.Result]("result"),
+	"States":          golden.Of[[]State]("states"),
+	"Steadiness":      golden.Of[[]*steady.Table]("steadiness"),
 }
 
-// shape gathers the keys of all objects, by where they are.
-func shape(objects map[string]map[string]bool, path string, v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			shape(objects, path, x)
-		}
-	case map[string]any:
-		for k, x := range v {
-			if slices.ContainsFunc([]string{"levels", "facts", "configuration", "isolation", "params", "cells", "fixed"}, func(s string) bool { return strings.HasSuffix(path, s+"{}") }) {
-				if _, list := x.([]any); !list {
-					k = "*" // named by data
-				}
-			}
-			name, leaf := k+typeOf(x), typeOf(x) != "{}" && typeOf(x) != "[]{}"
-			if leaf {
-				if objects[path] == nil {
-					objects[path] = map[string]bool{}
-				}
-				objects[path][name] = true
-				continue
-			}
-			shape(objects, strings.TrimPrefix(path+"."+name, "{}."), x)
-		}
-	}
-}
-
-// typeOf is how a value's type is written behind its key.
-func typeOf(v any) string {
-	switch v := v.(type) {
-	case float64:
-		return "#"
-	case bool:
-		return "?"
-	case nil:
-		return " null"
-	case []any:
-		if len(v) == 0 {
-			return "[]"
-		}
-		return "[]" + typeOf(v[0])
-	case map[string]any:
-		if _, number := v["value"].(float64); !number {
-			return "{}"
-		}
-		for k := range v {
-			if !slices.Contains([]string{"value", "lo", "hi"}, k) {
-				return "{}"
-			}
-		}
-		return "~"
-	}
-	return ""
-}
+// TestJSONShape: other programs read the JSON of each kind of result.
+func TestJSONShape(t *testing.T) { golden.Schemas(t, schemas, "asJSON", "jsonOf") }

@@ -13,7 +13,7 @@ import (
 
 // Steadiness says in which states of the machine starts scatter less.
 var Steadiness = kindOf("what makes starts scatter", steadinessDocument,
-	jsonOf(func(res *analyze.Result) any { return res.Steadiness }),
+	jsonOf(func(res *analyze.Result) []*steady.Table { return res.Steadiness }),
 )
 
 func steadinessDocument(d *document.Document, res *analyze.Result, _ Options) {

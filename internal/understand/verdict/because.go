@@ -36,9 +36,9 @@ func (q *question) because() string {
 		if len(said) < 2 || env == q.first[0] {
 			continue // one alone is all that is known of it
 		}
-		s := fmt.Sprintf("Why: of the %s of %s, %s", words.Amount(whole, m.Unit), q.name(env), words.List(said))
+		s := fmt.Sprintf("Why: the %s of %s consist mostly of %s", words.Amount(whole, m.Unit), q.name(env), words.List(said))
 		if q.work.ID == "hello" && q.res.Run.Imported == nil {
-			s += fmt.Sprintf("; `plimsoll %s` shows who waits for whom in it", harmless.ShellLine(q.explain(env)))
+			s += fmt.Sprintf("; `plimsoll %s` shows what waits for what", harmless.ShellLine(q.explain(env)))
 		}
 		return s + "."
 	}

@@ -44,19 +44,20 @@ func (q *question) engines() string {
 		}
 		b.WriteString(words.Clean(q.env(id).Engine) + " " + q.value(id))
 		if p := q.pair(lead[0], id); i > 0 && p != nil && p.Missing == "" {
-			b.WriteString(" (" + words.NumberOf(inverse(p.Estimate), 1, 2).Value + " ×)")
+			b.WriteString(" (" + words.NumberOf(inverse(p.Estimate), 1, 2).Value + "×)")
 		}
 	}
-	s := "Engine by engine, the " + q.superlative() + " environment of each"
+	s := words.Upper(q.superlative()) + " environment of each engine"
 	if len(lead) == len(q.all) {
 		s = "Engine by engine"
 	}
-	s += ", as a median and as a multiple of the first: " + b.String()
+	s += " (median, and ratio to the first"
 	if ties {
-		s += " (≈: cannot be told from the one before)"
+		s += "; ≈: no difference found"
 	}
+	s += "): " + b.String()
 	if slices.ContainsFunc(q.res.Remarks, func(m record.Remark) bool { return m.Code == "unequal" && m.Env == "" }) {
-		s += "; they differ in more than the engine, as the equivalence audit shows"
+		s += "; they differ in more than the engine: see the equivalence audit"
 	}
 	return s + "."
 }

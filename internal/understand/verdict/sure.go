@@ -11,7 +11,7 @@ import (
 )
 
 // care begins what speaks against a verdict.
-const care = "Treat this with care: "
+const care = "Caution: "
 
 // state says how far the run has come.
 func (q *question) state() string {
@@ -30,24 +30,19 @@ func (q *question) state() string {
 func (q *question) sure() string {
 	doubts := q.doubts()
 	if also := q.also(); len(also) > 0 {
-		doubts = append(doubts, Beyond(also))
+		doubts = append(doubts, Besides(also))
 	}
 	if len(doubts) > 0 {
 		return care + strings.Join(doubts, "; ") + q.needed() + "."
 	}
-	s := fmt.Sprintf("It rests on %s", words.Plural(q.cell().Blocks, "block"))
+	s := fmt.Sprintf("Based on %s", words.Plural(q.cell().Blocks, "block"))
 	if q.table.Test != "" {
 		s += fmt.Sprintf("; differences are tested within blocks (%s, 5 %% over %s)", q.table.Test, words.Plural(len(q.table.Pairs), "pair"))
 	}
 	return s + q.needed() + "."
 }
 
-// Beyond says in which properties two environments differ that their names don't name.
-func Beyond(keys []string) string {
-	return fmt.Sprintf("the first two differ in more than their names say (%s)", properties(keys))
-}
-
-// Besides says so where others of these properties have been named already.
+// Besides says in which properties two environments differ that their names don't name.
 func Besides(keys []string) string {
 	return "the first two also differ in " + properties(keys)
 }
@@ -99,7 +94,7 @@ func (q *question) doubts() []string {
 	}
 	for _, e := range []string{best, q.next} {
 		if e != "" && q.env(e).Unverified {
-			out = append(out, q.name(e)+" was never tried on the real system by the authors")
+			out = append(out, "the support for "+q.name(e)+" is unverified: it was never tried on the real system")
 		}
 	}
 	if p := q.pair(best, q.next); p != nil && p.Missing == "" {
@@ -116,7 +111,7 @@ func (q *question) needed() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; about %d blocks would decide between %s and %s", n, q.name(q.first[0]), q.name(q.first[1]))
+	return fmt.Sprintf("; about %d blocks would tell %s from %s", n, q.name(q.first[0]), q.name(q.first[1]))
 }
 
 // blocks are about how many would decide between the first two, where that is a

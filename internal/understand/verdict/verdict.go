@@ -40,22 +40,14 @@ func Of(res *analyze.Result, metric string) []string {
 	q := newQuestion(res, metric)
 	switch {
 	case q == nil:
-		return []string{"Nothing was to be measured."}
+		return []string{"The plan was empty: nothing to measure."}
 	case len(q.first) == 0:
 		return []string{fmt.Sprintf("No environment has a value of %s: %s.", q.about(), strings.TrimSuffix(q.why(), ".")), q.state()}
 	}
 	if made := q.made(); made != nil { // none of the others is anybody's choice as it stands
 		return append(made, q.state())
 	}
-	best, engines, against, sure := q.best(), q.engines(), q.against(), q.sure()
-	switch { // a warning is a sentence of its own
-	case engines == "" || against == "":
-	case strings.HasPrefix(sure, care):
-		best, against = join(best, against), ""
-	default:
-		against, sure = join(against, sure), ""
-	}
-	return slices.DeleteFunc([]string{best, engines, against, sure, q.because()}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{q.best(), q.engines(), q.against(), q.sure(), q.because()}, func(s string) bool { return s == "" })
 }
 
 // made says what an engine's times are made of, and what can be saved at which
@@ -84,16 +76,6 @@ func (q *question) made() []string {
 		}
 	}
 	return nil
-}
-
-// join makes one sentence of two.
-func join(a, b string) string {
-	for _, first := range []string{"Against ", "Of ", "It ", "The "} {
-		if rest, ok := strings.CutPrefix(b, first); ok {
-			b = strings.ToLower(first) + rest
-		}
-	}
-	return strings.TrimSuffix(a, ".") + "; " + b
 }
 
 // newQuestion takes the metric that stands for the first workload that has a
@@ -169,16 +151,19 @@ func (q *question) median(env string) string {
 	return words.Estimate(*q.table.Cell(env).Median, unit)
 }
 
-// times says how many times as much something is.
-func (q *question) times(e sample.Estimate) string {
-	verb, much := "has", "much"
-	switch {
-	case q.table.Metric.Unit == "ns":
-		verb, much = "takes", "long"
-	case q.table.Metric.Better == record.HigherIsBetter:
-		verb = "reaches"
+// worse compares one with another that it is so many times worse than; e is the ratio of
+// their values.
+func (q *question) worse(e sample.Estimate, than string) string {
+	m, verb := q.table.Metric, "is "
+	if m.Better == record.HigherIsBetter {
+		e = inverse(e)
 	}
-	s := fmt.Sprintf("%s %s times as %s", verb, words.Estimate(e, ""), much)
+	if m.Unit == "bytes" && e.Value >= 1 {
+		verb = "needs "
+	} else if m.Unit != "ns" && m.Better != record.HigherIsBetter || e.Value < 1 {
+		verb = "has "
+	}
+	s := verb + words.Worse(m, e, than)
 	if e.Lo == nil {
 		s += " (too few blocks for an interval)"
 	}
@@ -197,28 +182,28 @@ func (q *question) superlative() string {
 func (q *question) best() string {
 	best := q.first[0]
 	if len(q.all) == 1 {
-		return fmt.Sprintf("%s is the only environment with a value of %s: %s.", q.name(best), q.about(), q.median(best))
+		return fmt.Sprintf("Only %s has a value of %s: %s.", q.name(best), q.about(), q.median(best))
 	}
-	var s string
+	about, s := words.Upper(q.about()), ""
 	switch n := len(q.first); {
 	case n == 1:
-		s = fmt.Sprintf("%s is %s by %s, with %s", q.name(best), q.superlative(), q.about(), q.median(best))
+		s = fmt.Sprintf("%s: %s is %s at %s", about, q.name(best), q.superlative(), q.median(best))
 	case q.next == "" && q.same():
-		return fmt.Sprintf("By %s all %d environments are equal for practical purposes, within %.3g %% (%s: %s).", q.about(), n, 100*q.res.Run.Delta, q.name(best), q.median(best))
+		return fmt.Sprintf("%s: all %d environments are equal within %.3g %% (%s: %s).", about, n, 100*q.res.Run.Delta, q.name(best), q.median(best))
 	case q.next == "":
-		return fmt.Sprintf("By %s none of the %d environments can be told from the one with the best median, %s with %s.", q.about(), n, q.name(best), q.median(best))
+		return fmt.Sprintf("%s: none of the %d environments differs measurably from the one with the best median, %s at %s.", about, n, q.name(best), q.median(best))
 	case q.same():
-		s = fmt.Sprintf("By %s %s are %s and equal for practical purposes, within %.3g %%; %s has %s", q.about(), q.leaders(), q.superlative(), 100*q.res.Run.Delta, q.name(best), q.median(best))
+		s = fmt.Sprintf("%s: %s are %s and equal within %.3g %%; %s has %s", about, q.leaders(), q.superlative(), 100*q.res.Run.Delta, q.name(best), q.median(best))
 	default:
-		s = fmt.Sprintf("By %s %s are first and cannot be told apart; %s has %s", q.about(), q.leaders(), q.name(best), q.median(best))
+		s = fmt.Sprintf("%s: %s share the first place, no difference was found between them; %s has %s", about, q.leaders(), q.name(best), q.median(best))
 	}
 	p := q.pair(best, q.next)
 	if p == nil || p.Missing != "" {
 		return s + "."
 	}
-	s += fmt.Sprintf("; %s, the next, %s", q.name(q.next), q.times(inverse(p.Estimate)))
+	s += fmt.Sprintf("; next is %s, which %s", q.name(q.next), q.worse(inverse(p.Estimate), ""))
 	if p.Verdict == analyze.Equal {
-		s += fmt.Sprintf(", less than the %.3g %% that matter", 100*q.res.Run.Delta)
+		s += fmt.Sprintf(", below the %.3g %% that matter here", 100*q.res.Run.Delta)
 	}
 	return s + "."
 }
@@ -269,22 +254,22 @@ func (q *question) against() string {
 		if r == nil || r.Missing != "" || r.Method == "itself" {
 			continue
 		}
-		switch other := fmt.Sprintf("%s (%s)", q.name(r.Env), q.median(r.Env)); {
+		switch other := q.name(r.Env) + " at " + q.value(r.Env); {
 		case r.Verdict == analyze.Equal:
-			s = fmt.Sprintf("%s equals %s within %.3g %%", best, other, 100*q.res.Run.Delta)
+			s = fmt.Sprintf("%s equals %s, within %.3g %%", best, other, 100*q.res.Run.Delta)
 		case r.Verdict == analyze.CannotTell && r.Lo != nil:
-			s = fmt.Sprintf("%s and %s cannot be told apart: the ratio is %s", best, other, words.Estimate(r.Estimate, ""))
+			s = fmt.Sprintf("No difference was found between %s and %s: the ratio is %s", best, other, words.Estimate(r.Estimate, ""))
 		default:
-			s = fmt.Sprintf("Against %s %s %s", other, best, q.times(r.Estimate))
+			s = best + " " + q.worse(r.Estimate, other)
 		}
 		break
 	}
 	if r := c.Ratio("floor"); r != nil && r.Missing == "" && r.Method != "itself" && q.table.Metric.Unit == "ns" {
 		share := inPercent(inverse(r.Estimate))
 		if s == "" {
-			s = fmt.Sprintf("Of %s's time the floor, the bare system calls of a container, takes %s", best, words.Estimate(share, "%"))
+			s = fmt.Sprintf("The floor, the bare system calls of a container, accounts for %s of %s's time", words.Estimate(share, "%"), best)
 		} else {
-			s += fmt.Sprintf("; the floor, the bare system calls of a container, takes %s of that time", words.Estimate(share, "%"))
+			s += fmt.Sprintf("; the floor, the bare system calls of a container, accounts for %s of its time", words.Estimate(share, "%"))
 		}
 	}
 	if s == "" {

@@ -62,24 +62,39 @@ func Times(m record.Metric) string {
 	return "× first"
 }
 
-// Worse says how many times worse something is than another by a metric, as in "takes
-// 1.5 × [1.4, 1.6] as long as podman"; without an interval where it has none.
+// Worse compares a value with another by a metric: "1.50× slower than podman (1.40–1.60)".
+// The factor is how many times worse it is; the interval is left out where there is none,
+// and the other's name where than is "".
 func Worse(m record.Metric, factor sample.Estimate, than string) string {
-	f := Factor(factor.Value) + " × "
-	if n := NumberOf(factor, 1, Full); n.Interval != "" {
-		f = n.Value + " × " + n.Interval + " "
-	}
-	switch higher := m.Better == record.HigherIsBetter; {
-	case higher && strings.HasSuffix(m.Unit, "/s"):
-		return f + "slower than " + than
+	f, interval := Ratio(factor)
+	how, link := "", " than "
+	higher := m.Better == record.HigherIsBetter
+	switch {
+	case factor.Value < 1:
+		link = " the value of "
+	case m.Unit == "ns" && !higher, higher && strings.HasSuffix(m.Unit, "/s"):
+		how = " slower"
 	case higher:
-		return f + "less than " + than
-	case m.Unit == "ns":
-		return "takes " + f + "as long as " + than
+		how = " less"
 	case m.Unit == "bytes":
-		return "takes " + f + "as much as " + than
+		how, link = " as much", " as "
+	default:
+		link = " the value of "
 	}
-	return "has " + f + "the value of " + than
+	if than == "" {
+		link = ""
+	}
+	return f + how + link + than + interval
+}
+
+// Ratio is a factor and, where there is one, its interval, as a sentence has them: "1.50×"
+// and " (1.40–1.60)".
+func Ratio(e sample.Estimate) (factor, interval string) {
+	if e.Lo == nil || e.Hi == nil {
+		return Factor(e.Value) + "×", ""
+	}
+	n := NumberOf(e, 1, Full)
+	return n.Value + "×", " (" + strings.ReplaceAll(strings.Trim(n.Interval, "[]"), ", ", "–") + ")"
 }
 
 // Better says which way a metric is better.

@@ -98,19 +98,25 @@ func TestShorten(t *testing.T) {
 // How many times worse something is reads as it is meant, whichever way is better.
 func TestWorse(t *testing.T) {
 	for want, m := range map[string]record.Metric{
-		"takes 1.50 × as long as podman": {Unit: "ns", Better: record.LowerIsBetter},
-		"takes 1.50 × as much as podman": {Unit: "bytes", Better: record.LowerIsBetter},
-		"1.50 × slower than podman":      {Unit: "requests/s", Better: record.HigherIsBetter},
-		"1.50 × less than podman":        {Unit: "count", Better: record.HigherIsBetter},
-		"has 1.50 × the value of podman": {Unit: "count", Better: record.LowerIsBetter},
+		"1.50× slower than podman":  {Unit: "ns", Better: record.LowerIsBetter},
+		"1.50× as much as podman":   {Unit: "bytes", Better: record.LowerIsBetter},
+		"1.50× slower than podman ": {Unit: "requests/s", Better: record.HigherIsBetter},
+		"1.50× less than podman":    {Unit: "count", Better: record.HigherIsBetter},
+		"1.50× the value of podman": {Unit: "count", Better: record.LowerIsBetter},
 	} {
+		want = strings.TrimSpace(want)
 		if got := Worse(m, sample.Estimate{Value: 1.5}, "podman"); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 		lo, hi := 1.42, 1.61
-		want = strings.Replace(want, "1.50 ×", "1.50 × [1.42, 1.61]", 1)
-		if got := Worse(m, sample.Estimate{Value: 1.5, Lo: &lo, Hi: &hi}, "podman"); got != want {
+		if got := Worse(m, sample.Estimate{Value: 1.5, Lo: &lo, Hi: &hi}, "podman"); got != want+" (1.42–1.61)" {
 			t.Errorf("with an interval %q, not %q", got, want)
 		}
+	}
+	if got := Worse(record.Metric{Unit: "ns"}, sample.Estimate{Value: 1.5}, ""); got != "1.50× slower" {
+		t.Errorf("without the other's name %q", got)
+	}
+	if got := Worse(record.Metric{Unit: "ns"}, sample.Estimate{Value: 0.98}, "podman"); got != "0.98× the value of podman" {
+		t.Errorf("of one that is not worse %q", got)
 	}
 }

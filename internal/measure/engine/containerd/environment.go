@@ -244,9 +244,15 @@ func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.d.failure(what, err)
 }
 
-// Remains is documented in apirun.Looker.
+// Remains is documented in apirun.Looker. Where the container is gone, it removes the
+// control groups that its runtime left: crun and runc give up when a group stays busy for
+// longer than they wait.
 func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
-	return env.d.exists(ctx, task.Name)
+	there, err := env.d.exists(ctx, task.Name)
+	if there || err != nil || env.settings.systemd {
+		return there, err
+	}
+	return false, wrap.RemoveNamed(ctx, env.d.ledger, task.Name)
 }
 
 // taken: a container's control group, at the top, must not be there yet. It

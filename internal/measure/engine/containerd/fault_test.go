@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/ctrd"
 	"plimsoll/internal/measure/engine/enginetest"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -107,6 +108,34 @@ func TestFaults(t *testing.T) {
 			run("an image that is not there any more", newTask(kit.RunID, &args), record.Unavailable)
 		})
 	}
+}
+
+// TestGroupsLeft: crun gives up on a control group that stays busy for too long, and a
+// container's removal succeeds nevertheless. The group goes with the trial; one of the
+// same kind that the ledger does not name stays.
+func TestGroupsLeft(t *testing.T) {
+	kit := enginetest.Kit(t)
+	env := open(t, kit, map[string]string{engine.Runtime: "runc", engine.Network: "none"}, engine.Limits{})
+	args := probe.PayloadArgs{}
+	task, other := newTask(kit.RunID, &args), newTask(kit.RunID, &args)
+	thing := *env.Thing(task)
+	require.NoError(t, kit.Ledger.Made(thing))
+	for _, name := range []string{task.Name, other.Name} {
+		require.NoError(t, wrap.MakeNamed(name))
+		t.Cleanup(func() {
+			there, err := wrap.Named(name)
+			require.NoError(t, errors.Join(err, wrap.RemoveGroups(context.Background(), there)))
+		})
+	}
+	there, err := env.Remains(t.Context(), task)
+	require.NoError(t, err)
+	if left, err := wrap.Named(task.Name); there || len(left) > 0 || err != nil {
+		t.Errorf("the container is there: %v; its groups: %v, %v", there, left, err)
+	}
+	if _, err = env.Remains(t.Context(), other); err == nil {
+		t.Errorf("the group %s was not in the ledger, and was removed", other.Name)
+	}
+	require.NoError(t, kit.Ledger.Gone(thing))
 }
 
 // TestLeftovers: what a killed run left is found and removed, also where its

@@ -5,18 +5,19 @@ import "strings"
 // Part is a part of the isolation that a container usually has: a namespace of its own,
 // or a filter of what it may ask the kernel for.
 type Part struct {
-	Letter string // as in the audit's table
-	Key    string // the property
-	Title  string // what it isolates, in plain words
-	Hint   string // what its letter is from, where the title does not say it
+	Word  string // what a table has: the kernel's name of the namespace or filter
+	Key   string // the property
+	Title string // what it isolates, in plain words
 }
 
 // Usual are the parts that `docker run` gives a container.
 var Usual = []Part{
-	{"m", "ns.mnt", "mounts", ""}, {"p", "ns.pid", "processes", ""}, {"n", "ns.net", "network", ""},
-	{"i", "ns.ipc", "IPC", ""}, {"u", "ns.uts", "host name", " (UTS)"}, {"s", "seccomp-mode", "seccomp filter", ""},
-	{"c", "capabilities", "capability limits", ""}, {"a", accessControl, "access control", " (AppArmor, SELinux)"},
+	{"mnt", "ns.mnt", "mounts"}, {"pid", "ns.pid", "processes"}, {"net", "ns.net", "network"},
+	{"ipc", "ns.ipc", "IPC"}, {"uts", "ns.uts", "host name"}, {seccomp, "seccomp-mode", "seccomp filter"},
+	{caps, "capabilities", "capability limits"}, {"mac", accessControl, "access control"},
 }
+
+const seccomp, caps = "seccomp", "caps"
 
 // many is how many capabilities are nearly all that the host's root has; engines leave
 // a container 14 or fewer.
@@ -35,9 +36,9 @@ func (e *Environment) Lacks() (lacks []Part, known bool) {
 	for _, p := range Usual {
 		v := e.Isolation[p.Key]
 		switch {
-		case strings.HasPrefix(p.Key, "ns.") && v == "host", p.Letter == "s" && v == "0", p.Key == accessControl && v == unconfined:
+		case strings.HasPrefix(p.Key, "ns.") && v == "host", p.Word == seccomp && v == "0", p.Key == accessControl && v == unconfined:
 			lacks = append(lacks, p)
-		case p.Letter == "c" && e.Isolation["ns.user"] == "host":
+		case p.Word == caps && e.Isolation["ns.user"] == "host":
 			if n, ok := Capabilities(v); ok && n > many {
 				lacks = append(lacks, p)
 			}
@@ -46,11 +47,11 @@ func (e *Environment) Lacks() (lacks []Part, known bool) {
 	return lacks, true
 }
 
-// Letters are those of some parts.
-func Letters(parts []Part) string {
-	var b strings.Builder
+// Listed are the words of some parts, for a table.
+func Listed(parts []Part) string {
+	var words []string
 	for _, p := range parts {
-		b.WriteString(p.Letter)
+		words = append(words, p.Word)
 	}
-	return b.String()
+	return strings.Join(words, " ")
 }

@@ -19,21 +19,21 @@ func TestLacks(t *testing.T) {
 		known bool
 	}{
 		{"docker", Environment{Isolation: own(nil)}, "", true},
-		{"ch-run", Environment{Isolation: own(map[string]string{"ns.pid": "host", "ns.net": "host", "ns.ipc": "host", "ns.uts": "host", "seccomp-mode": "0"})}, "pnius", true},
-		{"privileged", Environment{Isolation: own(map[string]string{"seccomp-mode": "0", "capabilities": "000001ffffffffff"})}, "sc", true},
+		{"ch-run", Environment{Isolation: own(map[string]string{"ns.pid": "host", "ns.net": "host", "ns.ipc": "host", "ns.uts": "host", "seccomp-mode": "0"})}, "pid net ipc uts seccomp", true},
+		{"privileged", Environment{Isolation: own(map[string]string{"seccomp-mode": "0", "capabilities": "000001ffffffffff"})}, "seccomp caps", true},
 		{"all capabilities of a user namespace", Environment{Isolation: own(map[string]string{"ns.user": "own", "capabilities": "000001ffffffffff"})}, "", true},
 		{"a guest", Environment{Guest: true, Isolation: own(map[string]string{"seccomp-mode": "0"})}, "", true},
 		{"AppArmor", Environment{Isolation: own(map[string]string{accessControl: confinement("docker-default (enforce)")})}, "", true},
-		{"no profile", Environment{Isolation: own(map[string]string{accessControl: confinement("unconfined")})}, "a", true},
-		{"a profile that allows all", Environment{Isolation: own(map[string]string{accessControl: confinement("runc (unconfined)")})}, "a", true},
+		{"no profile", Environment{Isolation: own(map[string]string{accessControl: confinement("unconfined")})}, "mac", true},
+		{"a profile that allows all", Environment{Isolation: own(map[string]string{accessControl: confinement("runc (unconfined)")})}, "mac", true},
 		{"SELinux", Environment{Isolation: own(map[string]string{accessControl: confinement("system_u:system_r:container_t:s0:c12,c345")})}, "", true},
-		{"no type", Environment{Isolation: own(map[string]string{accessControl: confinement("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023")})}, "a", true},
+		{"no type", Environment{Isolation: own(map[string]string{accessControl: confinement("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023")})}, "mac", true},
 		{"unseen", Environment{}, "", false},
 		{"baseline", Environment{baseline: true, Isolation: own(map[string]string{"ns.pid": "host"})}, "", false},
 	} {
 		got, known := c.env.Lacks()
-		if Letters(got) != c.want || known != c.known {
-			t.Errorf("%s: %q, %t, not %q, %t", c.name, Letters(got), known, c.want, c.known)
+		if Listed(got) != c.want || known != c.known {
+			t.Errorf("%s: %q, %t, not %q, %t", c.name, Listed(got), known, c.want, c.known)
 		}
 	}
 	if _, known := (*Environment)(nil).Lacks(); known {

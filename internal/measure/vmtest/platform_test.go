@@ -234,7 +234,7 @@ func (r results) forbidden(setting string) {
 			t.Errorf("%s: %s has %d trials", name, id, trials)
 		}
 	}
-	for _, id := range []string{"docker", "podman/rootful", "bubblewrap/rootful"} {
+	for _, id := range []string{"podman/rootful", "bubblewrap/rootful"} {
 		if root.trials[id] == 0 {
 			t.Errorf("%s: nothing of %s was measured: %v", name, id, root.left)
 		}

@@ -11,7 +11,7 @@ did() {
 	echo $? >"$out/$what.status"
 }
 # state NAME: what a run may leave, as text. Slices of systemd's own stay once they were needed,
-# and Podman's proxy of DHCP ends when it likes.
+# and Podman's proxy of DHCP ends when it likes, as Docker's network namespaces do.
 state() {
 	{
 		systemctl list-units --all --plain --no-legend --full --type=service,socket,scope,slice,mount | awk '{print "unit", $1, $2, $3, $4}' |
@@ -24,10 +24,10 @@ state() {
 		ip -o link | awk '{print "link", $2}'
 		ip -o route | grep -v 'proto dhcp' | sed 's/^/route /'
 		ip rule | sed 's/^/rule /'
-		find /run/netns /run/docker/netns /run/user/1000/netns -type f -printf 'netns %p\n'
+		find /run/netns /run/user/1000/netns -type f -printf 'netns %p\n'
 		sysctl -a | grep -E '^(kernel|fs|vm|user|net\.(bridge|netfilter|ipv4\.(ip_|ping|conf\.(all|default))))' |
 			grep -vE 'random|last_pid|-nr|pty|inode-state|dentry|count|next_id|quota|sched_domain|hung_task|numa' | sed 's/^/sysctl /'
-		find /tmp /var/tmp /dev/shm -maxdepth 2 -name '*plimsoll*' -printf 'file %p\n'
+		find /tmp /var/tmp /dev/shm -maxdepth 2 -name '*plimsoll*' ! -path '*/plimsoll-test-images-*' -printf 'file %p\n'
 		find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 -printf 'tracing %p\n'
 		cat /sys/kernel/tracing/kprobe_events /sys/kernel/tracing/uprobe_events | sed 's/^/tracing /'
 		losetup -an | sed 's/^/loop /'
@@ -105,7 +105,7 @@ if [ -n "$DEEP" ]; then
 	state selftest
 	did features plimsoll features --wait --progress none --format json docker podman
 	state features
-	did ablate plimsoll ablate --wait --force --progress none --blocks 3 --mechanism seccomp --record "$out/ablate-record" oci runtime=crun
+	did ablate plimsoll ablate --wait --force --progress none --blocks 3 --mechanism masked-paths --record "$out/ablate-record" oci runtime=crun
 	state ablate
 	part quick
 	did quick plimsoll run --wait --force --progress none --blocks 2 quick -o "$out/quick-record"

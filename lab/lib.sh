@@ -15,11 +15,12 @@ LAB_STATE=${PLIMSOLL_LAB_STATE:-/var/lib/plimsoll-lab}
 LAB_RUN=${PLIMSOLL_LAB_RUN:-/run/plimsoll-lab}
 LAB_DEFAULT_ENGINES="runc crun runsc docker containerd podman podman-rootless charliecloud apptainer bubblewrap"
 LAB_TEST_ENGINES="docker-rootless nspawn lxd incus lxc vm slurm sshd" # what the tests want in addition, and first
-LAB_BRIDGES="plimlab0 plimlab1 plimlxd0 plimincus0 lxcbr0 plimslurm0" # that engines' scripts make; one of the user's is not noted
+LAB_BRIDGES="plimlab0 plimlab1 plimlab2 plimdocker28 plimdocker29 plimlxd0 plimincus0 lxcbr0 plimslurm0" # that engines' scripts make; one of the user's is not noted
 LAB_SELF=$(basename "$0")
 # An engine's script sets the first four, lab_engine the last. places are where Plimsoll finds the
 # engine beside the usual places: WORD PATH, see docs/lab.md.
-name='' summary='' needs=() places=() run=''
+# builds are what a run takes as --build to measure it: PROGRAM:NAME=FILE or =unix://SOCKET.
+name='' summary='' needs=() places=() builds=() run=''
 
 say() { printf '%s: %s\n' "$LAB_SELF" "$*" >&2; }
 die() {
@@ -421,15 +422,17 @@ lab_engine() {
 		fi
 		;;
 	needs) printf '%s\n' "${needs[@]}" ;; # for lab/up and lab/setup
+	builds) [ ${#builds[@]} = 0 ] || printf '%s\n' "${builds[@]}" ;;
 	-h | --help)
-		printf '%s: %s\n\nusage: lab/engines/%s up | down | status | needs\n' "$name" "$summary" "$name"
+		printf '%s: %s\n\nusage: lab/engines/%s up | down | status | needs | builds\n' "$name" "$summary" "$name"
 		printf '  up      install what is missing, start it, prove it with a container; again: does nothing\n'
 		printf '  down    stop what up started, restore what it changed\n'
 		printf '  status  up, down or absent, and the version; exit status 0 when up, else 3\n'
 		printf '  needs   the programs and packages it takes\n'
+		printf '  builds  what a run takes as --build to measure it; nothing where Plimsoll finds it by itself\n'
 		;;
 	*)
-		printf 'usage: lab/engines/%s up | down | status | needs (or -h)\n' "$name" >&2
+		printf 'usage: lab/engines/%s up | down | status | needs | builds (or -h)\n' "$name" >&2
 		exit 2
 		;;
 	esac

@@ -27,9 +27,9 @@ type ansible struct {
 func ansibleOn(u *farUser, names ...string) *ansible {
 	t := u.t
 	t.Helper()
-	bin := os.Getenv("PLIMSOLL_ANSIBLE")
+	bin := os.Getenv("PLIMSOLL_PYTHON")
 	if _, err := os.Stat(filepath.Join(bin, "ansible-playbook")); err != nil {
-		t.Skip("there is no ansible-playbook: make test-site installs it and names its folder in PLIMSOLL_ANSIBLE")
+		t.Skip("there is no ansible-playbook: make test-site installs it and names its folder in PLIMSOLL_PYTHON")
 	}
 	a := &ansible{farUser: u, bin: bin}
 	collection, err := filepath.Abs("../../ansible")
@@ -168,7 +168,7 @@ func TestSiteAnsibleLint(t *testing.T) {
 	if !*atSite {
 		t.Skip("takes ten seconds: make test-site runs it")
 	}
-	bin := os.Getenv("PLIMSOLL_ANSIBLE")
+	bin := os.Getenv("PLIMSOLL_PYTHON")
 	lint := filepath.Join(bin, "ansible-lint")
 	if _, err := os.Stat(lint); err != nil {
 		t.Skip("there is no ansible-lint: make test-site installs it, with Python 3.11 or newer")

@@ -16,11 +16,11 @@ import (
 
 // TestSiteBisect searches 20 commits of which most do nothing, some a little, one can't
 // be built, one doesn't run, and one makes the start slower: by 60 ms, or by as many as
-// PLIMSOLL_BISECT_MS says (make bench-bisect PLIMSOLL_BISECT_MS=1). One millisecond takes a
+// PLIMSOLL_BISECT_MS says. One millisecond takes a
 // quiet machine: on a busy one the search says that it can't tell, and the test fails.
 func TestSiteBisect(t *testing.T) {
 	if !*atSite {
-		t.Skip("it builds and measures for minutes: make bench-bisect or PLIMSOLL_SITE=1 runs it")
+		t.Skip("it builds and measures for minutes: PLIMSOLL_SITE=1 runs it")
 	}
 	ms := cmp.Or(os.Getenv("PLIMSOLL_BISECT_MS"), "60")
 	if n, err := strconv.Atoi(ms); err != nil || n < 1 {

@@ -12,7 +12,7 @@ import (
 
 var (
 	inline  = regexp.MustCompile("`([^`\n]+)`")
-	targets = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	targets = regexp.MustCompile(`(?m)^([a-z][a-z -]*):`)
 )
 
 // Every command line of the manual is one that the program takes: its commands
@@ -51,27 +51,41 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// Every `make TARGET` of the manual is in the Makefile.
+// Every `make TARGET` of the manual, of CONTRIBUTING.md and of CI is in the Makefile, and every
+// `make test-PART` in tools/test.
 func TestDocumentedTargets(t *testing.T) {
-	data, err := os.ReadFile("../../Makefile")
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	script, err := os.ReadFile("../../tools/test")
+	require.NoError(t, err)
+	ci, err := os.ReadFile("../../.ci/run")
 	require.NoError(t, err)
 	there := map[string]bool{}
-	for _, m := range targets.FindAllStringSubmatch(string(data), -1) {
-		there[m[1]] = true
+	for _, m := range targets.FindAllStringSubmatch(string(makefile), -1) {
+		for name := range strings.FieldsSeq(m[1]) {
+			there[name] = !strings.HasPrefix(name, "test-")
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+)\)`).FindAllStringSubmatch(string(script), -1) {
+		there["test-"+m[1]] = true
 	}
 	named := regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*make ([a-z][a-z-]*)`)
-	found := 0
-	for _, path := range manual(t) {
-		for _, line := range codeLines(t, path) {
+	lines := map[string][]string{".ci/run": strings.Split(string(ci), "\n")}
+	for _, path := range append(manual(t), "../../CONTRIBUTING.md") {
+		lines[path] = codeLines(t, path)
+	}
+	found := map[bool]int{}
+	for path, of := range lines {
+		for _, line := range of {
 			if m := named.FindStringSubmatch(line); m != nil {
-				if found++; !there[m[1]] {
-					t.Errorf("%s: the Makefile has no target %s", path, m[1])
+				if found[path == ".ci/run"]++; !there[m[1]] {
+					t.Errorf("%s: make has no target %s", path, m[1])
 				}
 			}
 		}
 	}
-	if found < 5 {
-		t.Errorf("only %d targets were found", found)
+	if found[true] < 4 || found[false] < 25 {
+		t.Errorf("only %v targets were found (true: in .ci/run)", found)
 	}
 }
 

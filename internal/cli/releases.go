@@ -24,6 +24,7 @@ type releasesFlags struct {
 	measuredBuilds
 	file      string
 	from      string // the first release to build
+	buildOnly bool   // measure nothing
 	threshold string
 	picture   pictureFlags
 }
@@ -45,7 +46,8 @@ names are measured with it: each release is then a set, such as containerd and i
 
 Some programs' releases are built here: all from a VERSION on (--from says of which
 programs), and each VERSION that you name. That needs Go and the program's libraries.
-What was built is kept in your cache directory, and is built once.
+What was built is kept in your cache directory, and is built once. --build-only builds
+them and prints each as --build takes it.
 
 A step is marked where a new level begins: the chance that any mark is false is 5 %. A
 step smaller than --threshold is not marked.
@@ -55,6 +57,7 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 		Example: `  plimsoll releases crun 1.8=/opt/crun-1.8/crun 1.9=/opt/crun-1.9/crun 1.14=/usr/bin/crun
   plimsoll releases runc --from 1.1.0 --budget 20m
   plimsoll releases runc 1.1.15 1.2.9 1.3.6
+  plimsoll releases containerd 2.4.2 --build-only
   plimsoll releases runc --builds builds.yaml --budget 10m
   plimsoll releases crun --builds builds.yaml --engine podman network=none
   plimsoll releases crun --builds builds.yaml client=steps --metric create,startup --format svg -o crun.svg
@@ -83,6 +86,9 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 			if c.Flags().Changed("budget") && c.Flags().Changed("blocks") {
 				return fail(Usage, "--budget and --blocks are both given: one of them ends the run")
 			}
+			if f.buildOnly {
+				return f.onlyBuild(c.Context(), w, args)
+			}
 			if f.file == "" && f.from == "" && len(args) == 1 && !knownProgram(w, args[0]) {
 				return f.again(w, args[0], c.Flags())
 			}
@@ -95,6 +101,7 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 	fl.StringVar(&f.file, "builds", "", "a YAML file that says which files the builds are, in the order of the releases")
 	completesPaths(c, yamlEndings, "builds")
 	fl.StringVar(&f.from, "from", "", "build and measure all releases from this version on, without release candidates, of "+strings.Join(build.InModules(), ", "))
+	fl.BoolVar(&f.buildOnly, "build-only", false, "build these releases, print each program as PROGRAM:VERSION=FILE, and measure nothing")
 	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
 	f.addMeasured(c, w, "show these metrics beside memory and size", "the time that measuring takes")
 	return c

@@ -112,6 +112,35 @@ func (f *releasesFlags) sets(s *setting, program string, asked []build.Asked, re
 	return append(kept, belonging...), rest, err
 }
 
+// onlyBuild builds the releases that are named, and prints each as --build takes it.
+func (f *releasesFlags) onlyBuild(ctx context.Context, w World, args []string) error {
+	for _, arg := range args[1:] {
+		if !build.IsVersion(arg) {
+			return fail(Usage, "--build-only: %q is not a version: expected one like 1.1.0", arg)
+		}
+	}
+	if f.from == "" && len(args) == 1 {
+		return withHint(fail(Usage, "--build-only: expected the versions to build"), "plimsoll releases %s 1.1.0 --build-only", args[0])
+	}
+	s, err := newSetting(w)
+	if err != nil {
+		return err
+	}
+	asked, err := f.released(ctx, s, args[0], args[1:])
+	if err != nil {
+		return err
+	}
+	for _, a := range asked {
+		fmt.Fprintf(w.Stdout, "%s:%s=%s\n", a.Program, a.Level, a.Path)
+	}
+	for _, version := range args[1:] {
+		if !slices.ContainsFunc(asked, func(a build.Asked) bool { return a.Level == version }) {
+			return fail(Failed, "%s %s could not be built", args[0], version)
+		}
+	}
+	return nil
+}
+
 // released are builds of the releases from one on, and of versions that were named. One
 // that can't be built here is left out, with the reason.
 func (f *releasesFlags) released(ctx context.Context, s *setting, program string, versions []string) (asked []build.Asked, err error) {

@@ -4,10 +4,8 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,17 +13,9 @@ import (
 	"plimsoll/internal/common/require"
 )
 
-// make unit leaves out the packages of the Makefile's IDLE, which would be linked there
-// only to skip each of their tests, and leaves out no others. So it does with files that
-// are not built with its tag.
+// make unit leaves out the files of tests that are not built with its tag: each of their tests
+// is skipped with -short. A package that skips all of its tests would be linked there for nothing.
 func TestIdlePackages(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	require.NoError(t, err)
-	m := regexp.MustCompile(`(?m)^IDLE := (.+)$`).FindSubmatch(makefile)
-	if m == nil {
-		t.Fatal("the Makefile has no IDLE")
-	}
-	idle := strings.Fields(string(m[1]))
 	of := noFunctions()
 	for _, src := range sources(t) {
 		of.add(path.Dir(src.path), src.file)
@@ -55,11 +45,8 @@ func TestIdlePackages(t *testing.T) {
 			tested++
 		}
 		runs := slices.DeleteFunc(tests, func(name string) bool { return of.skipped(folder, name) })
-		switch left := slices.Contains(idle, "./"+folder); {
-		case left && (len(files) == 0 || len(runs) > 0):
-			t.Errorf("make unit leaves out %s, which does not skip all of its tests with -short: take it off IDLE (%q)", folder, runs)
-		case !left && len(files) > 0 && len(runs) == 0:
-			t.Errorf("%s skips all of its tests with -short: put it into IDLE", folder)
+		if len(out) < len(tests) && len(runs) == 0 {
+			t.Errorf("%s skips all of its tests with -short: build them without make unit's tag only (//go:build !unit)", folder)
 		}
 	}
 	if tested < 100 || partly == 0 {

@@ -17,7 +17,7 @@ var throughMounts = map[string][]string{"os": {"RemoveAll"}}
 func TestNothingIsRemovedThroughMounts(t *testing.T) {
 	files := 0
 	for _, src := range sources(t) {
-		measures := slices.ContainsFunc([]string{"internal/measure", "internal/cli", "internal/bench"}, func(folder string) bool {
+		measures := slices.ContainsFunc([]string{"internal/measure", "internal/cli", "tools"}, func(folder string) bool {
 			_, is := src.below(folder)
 			return is
 		})

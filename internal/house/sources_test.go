@@ -37,7 +37,7 @@ func sources(t *testing.T) []source {
 }
 
 var parsed = sync.OnceValues(func() (all []source, err error) {
-	for _, top := range []string{"internal", "cmd"} {
+	for _, top := range []string{"internal", "cmd", "tools"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

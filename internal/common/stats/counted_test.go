@@ -39,14 +39,46 @@ func shiftByBits(x, y []float64, level float64) (float64, Interval, bool) {
 // pseudoMedianByBits is PseudoMedian likewise.
 func pseudoMedianByBits(d []float64, level float64) (float64, Interval, bool) {
 	s := Sorted(d)
-	c := manyAverages(s)
+	c := averagesOf(s)
 	at := func(k int) float64 { return c.byBits(k, s[0], s[len(s)-1]) }
-	center := pseudoMedian(c.n, at)
+	center := (at((c.n+1)/2) + at(c.n/2+1)) / 2
 	k := signedRankDepth(len(s), (1-level)/2)
 	if k < 1 {
 		return center, Interval{}, false
 	}
 	return center, Interval{Lo: at(k), Hi: at(c.n + 1 - k)}, true
+}
+
+// TestNearAsByBits: of many values too, and those near save most of the counting.
+func TestNearAsByBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(18, 18))
+	for _, n := range []int{groupFrom, 3001, 20_000} {
+		for kind := range kinds - 1 {
+			d := valuesOf(r, kind, n)
+			v, in, _ := PseudoMedian(d, Level)
+			if w, is, _ := pseudoMedianByBits(d, Level); v != w || in != is {
+				t.Errorf("%d of kind %d: %v %v, want %v %v", n, kind, v, in, w, is)
+			}
+		}
+	}
+	for kind := range kinds {
+		x, y := valuesOf(r, kind, 3000), valuesOf(r, kind, 1500)
+		v, in, _ := Shift(x, y, Level)
+		if w, is, _ := shiftByBits(x, y, Level); !same(v, w) || !same(in.Lo, is.Lo) || !same(in.Hi, is.Hi) {
+			t.Errorf("differences of kind %d: %v %v, want %v %v", kind, v, in, w, is)
+		}
+	}
+	s := Sorted(valuesOf(r, 0, 20_000))
+	c, counts := averagesOf(s), 0
+	upTo := c.upTo
+	c.upTo = func(v float64) int { counts++; return upTo(v) }
+	depth := signedRankDepth(len(s), (1-Level)/2)
+	for _, k := range []int{c.n / 2, c.n/2 + 1, depth, c.n + 1 - depth} {
+		c.smallest(k)
+	}
+	if counts > 6 {
+		t.Errorf("counted %d times", counts)
+	}
 }
 
 // values of some kinds: what is measured, and what is hard to narrow.

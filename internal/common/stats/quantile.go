@@ -10,7 +10,7 @@ import (
 // Sorted gives a sorted copy of x.
 func Sorted(x []float64) []float64 {
 	s := slices.Clone(x)
-	slices.Sort(s)
+	Sort(s)
 	return s
 }
 

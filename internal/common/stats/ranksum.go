@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -39,9 +38,7 @@ func Shift(x, y []float64, level float64) (float64, Interval, bool) {
 // differencesOf says how many differences a[i]−b[j] there are, both sorted, and gives the
 // k-th smallest (from 1).
 func differencesOf(a, b []float64) (n int, at func(k int) float64) {
-	c := &counted{n: len(a) * len(b), first: a[0] - b[len(b)-1], last: a[len(a)-1] - b[0], few: 64 + (len(a)+len(b))/4,
-		upTo: func(v float64) int { return countDifferences(a, b, v) },
-		list: func(lo, hi float64, count int) []float64 { return listDifferences(a, b, lo, hi, count) }}
+	c := manyDifferences(a, b)
 	return c.n, func(k int) float64 {
 		v := c.smallest(k)
 		if v == 0 {
@@ -49,6 +46,16 @@ func differencesOf(a, b []float64) (n int, at func(k int) float64) {
 		}
 		return v
 	}
+}
+
+func manyDifferences(a, b []float64) *counted {
+	c := &counted{n: len(a) * len(b), first: a[0] - b[len(b)-1], last: a[len(a)-1] - b[0], few: 64 + (len(a)+len(b))/4,
+		upTo: func(v float64) int { return countDifferences(a, b, v) },
+		list: func(lo, hi float64, count int) []float64 { return listDifferences(a, b, lo, hi, count) }}
+	if min(len(a), len(b)) >= groupFrom {
+		c.near = manyDifferences(groups(a), groups(b))
+	}
+	return c
 }
 
 // countDifferences counts the differences that are at most v.
@@ -63,7 +70,7 @@ func countDifferences(a, b []float64, v float64) int {
 	return count
 }
 
-// listDifferences gives those above lo and at most hi. For each a[i] they stand together,
+// listDifferences gives those above lo and at most hi, at most count. For each a[i] they stand together,
 // and their ends move to the right as i grows.
 func listDifferences(a, b []float64, lo, hi float64, count int) []float64 {
 	out := make([]float64, 0, count)
@@ -75,7 +82,7 @@ func listDifferences(a, b []float64, lo, hi float64, count int) []float64 {
 		for to < len(b) && x-b[to] > lo {
 			to++
 		}
-		for _, y := range b[from:to] {
+		for _, y := range b[from:min(to, from+count-len(out))] {
 			out = append(out, x-y)
 		}
 	}
@@ -179,31 +186,33 @@ func MannWhitney(x, y []float64) float64 {
 // above counts the pairs with x above y, a tie as one half, and gives the sum
 // of t³−t over all groups of t equal values.
 func above(x, y []float64) (u, ties float64) {
+	twice := 0
 	for i, j := 0, 0; i < len(x) || j < len(y); {
-		var v float64
+		a, b := 0, 0
 		switch {
-		case i == len(x):
-			v = y[j]
-		case j == len(y):
-			v = x[i]
+		case j == len(y) || i < len(x) && x[i] < y[j]:
+			a = leading(x[i:])
+		case i == len(x) || x[i] > y[j]:
+			b = leading(y[j:])
 		default:
-			v = min(x[i], y[j])
+			a, b = leading(x[i:]), leading(y[j:])
 		}
-		a, b := leading(x[i:], v), leading(y[j:], v)
-		u += float64(a) * (float64(j) + float64(b)/2)
-		t := float64(a + b)
-		ties += t*t*t - t
+		twice += a * (2*j + b)
+		if t := float64(a + b); t > 1 {
+			ties += t*t*t - t
+		}
 		i, j = i+a, j+b
 	}
-	return u, ties
+	return float64(twice) / 2, ties
 }
 
-// leading counts the values at the beginning of sorted that equal v.
-func leading(sorted []float64, v float64) int {
-	if n := slices.IndexFunc(sorted, func(w float64) bool { return w != v }); n >= 0 {
-		return n
+// leading counts the values at the beginning of sorted that are the same.
+func leading(sorted []float64) int {
+	n := 1
+	for n < len(sorted) && sorted[n] == sorted[0] {
+		n++
 	}
-	return len(sorted)
+	return n
 }
 
 // MannWhitneyFloor is the smallest p that samples of m and n can give: two over

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -16,40 +15,27 @@ import (
 // correction, differs by less than any number that is shown.
 const exactTo = 50
 
-// HodgesLehmann is the pseudo-median of d: the median of all Walsh averages
-// (d[i]+d[j])/2, i ≤ j. NaN for no values. (Hollander, Wolfe & Chicken,
-// Nonparametric Statistical Methods, 3.2.)
+// HodgesLehmann is the pseudo-median alone.
 func HodgesLehmann(d []float64) float64 {
-	if len(d) == 0 {
-		return math.NaN()
-	}
-	return pseudoMedian(averages(Sorted(d)))
+	v, _, _ := PseudoMedian(d, Level)
+	return v
 }
 
-func pseudoMedian(m int, at func(k int) float64) float64 {
-	if m%2 == 1 {
-		return at(m/2 + 1)
-	}
-	return (at(m/2) + at(m/2+1)) / 2
-}
-
-// HodgesLehmannInterval is the interval for the pseudo-median: the Walsh
-// averages at the depth that the Wilcoxon signed-rank distribution gives
-// (ibid. 3.3). The last result is false where d cannot carry it: at 95 %
-// fewer than 6 values.
-func HodgesLehmannInterval(d []float64, level float64) (Interval, bool) {
-	_, i, ok := PseudoMedian(d, level)
-	return i, ok
-}
-
-// PseudoMedian gives HodgesLehmann and HodgesLehmannInterval at once.
+// PseudoMedian is that of d: the median of all Walsh averages (d[i]+d[j])/2, i ≤ j, NaN for
+// no values, with its interval: the averages at the depth that the Wilcoxon signed-rank
+// distribution gives (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3.2
+// and 3.3). The last result is false where d cannot carry it: at 95 % fewer than 6 values.
 func PseudoMedian(d []float64, level float64) (float64, Interval, bool) {
 	n := len(d)
 	if n == 0 {
 		return math.NaN(), Interval{}, false
 	}
-	m, at := averages(Sorted(d))
-	center := pseudoMedian(m, at)
+	averages := averagesOf(Sorted(d))
+	m, at := averages.n, averages.smallest
+	center := at((m + 1) / 2)
+	if m%2 == 0 {
+		center = (center + at(m/2+1)) / 2
+	}
 	k := signedRankDepth(n, (1-level)/2)
 	if k < 1 {
 		return center, Interval{}, false
@@ -120,114 +106,107 @@ func subsetSums(ranks []int) []float64 {
 	return p
 }
 
-// fewAverages is how many Walsh averages are sorted, once for all that is asked of
-// them, rather than sought one by one: those of 15 values.
-const fewAverages = 128
-
-// averages says how many Walsh averages sorted values have, and gives the k-th
-// smallest (from 1).
-func averages(sorted []float64) (m int, at func(k int) float64) {
+// averagesOf are the Walsh averages of sorted values.
+func averagesOf(sorted []float64) *counted {
 	n := len(sorted)
-	if m = n * (n + 1) / 2; m > fewAverages {
-		return m, manyAverages(sorted).smallest
+	c := &counted{n: n * (n + 1) / 2, first: sorted[0], last: sorted[n-1], few: 128 + n/4,
+		upTo: func(v float64) int {
+			count, _ := walkWalsh(sorted, v, v, nil)
+			return count
+		},
+		list: func(lo, hi float64, count int) []float64 {
+			_, list := walkWalsh(sorted, lo, hi, make([]float64, 0, count))
+			return list
+		}}
+	if n >= groupFrom {
+		c.near = averagesOf(groups(sorted))
 	}
-	all := make([]float64, 0, m)
-	for i, a := range sorted {
-		for _, b := range sorted[i:] {
-			all = append(all, average(a, b))
-		}
-	}
-	slices.Sort(all)
-	return m, func(k int) float64 { return all[k-1] }
+	return c
 }
 
-// manyAverages are those of so many values that there is no room for n² averages.
-func manyAverages(sorted []float64) *counted {
+const walkers = 8
+
+// walkWalsh counts the averages that are at most v, and appends those above v and at most
+// hi while list has room. It walks along the border between the two, from the smallest
+// value i and the largest j: to the next smaller j where their average is above v, else to
+// the next i, when all have been counted that i has with the values from itself to j. It
+// meets itself after as many steps as there are values.
+//
+// Where a step goes hangs on two values that have to be fetched first, and there is no
+// foreseeing it. So some go at once, each a part of the way, and none branches.
+func walkWalsh(sorted []float64, v, hi float64, list []float64) (int, []float64) {
 	n := len(sorted)
-	return &counted{n: n * (n + 1) / 2, first: sorted[0], last: sorted[n-1], few: 64 + n/4,
-		upTo: func(v float64) int { return countWalsh(sorted, v) },
-		list: func(lo, hi float64, count int) []float64 { return listWalsh(sorted, lo, hi, count) }}
-}
-
-// countWalsh counts the Walsh averages that are at most v.
-func countWalsh(sorted []float64, v float64) int {
-	n, count := len(sorted), 0
-	j := n - 1
-	for i := range sorted {
-		for j >= 0 && average(sorted[i], sorted[j]) > v {
-			j--
-		}
-		if j < i {
-			break
-		}
-		count += j - i + 1
+	var is, js [walkers]int
+	for w := range walkers {
+		step := w * (n / walkers)
+		is[w] = firstInt(0, step-1, func(i int) bool { return average(sorted[i], sorted[n-step+i]) > v })
+		js[w] = n - 1 - step + is[w]
 	}
-	return count
-}
-
-// listWalsh gives those above lo and at most hi. For each i, the partners j ≥ i of which
-// the average is there stand together, and their ends move to the left as i grows.
-func listWalsh(sorted []float64, lo, hi float64, count int) []float64 {
-	out := make([]float64, 0, count)
-	right := len(sorted) - 1
-	left := right
-	for i := range sorted {
-		for right >= 0 && average(sorted[i], sorted[right]) > hi {
-			right--
+	count := 0
+	for step := range n/walkers + n%walkers {
+		first := 0
+		if step >= n/walkers {
+			first = walkers - 1 // the last one has the rest
 		}
-		for left >= 0 && average(sorted[i], sorted[left]) > lo {
-			left--
-		}
-		for j := max(left+1, i); j <= right; j++ {
-			out = append(out, average(sorted[i], sorted[j]))
+		for w := first; w < walkers; w++ {
+			i, j := is[w], js[w]
+			a := average(sorted[i], sorted[j])
+			up, within := 1, 1
+			if a > v {
+				up = 0
+			}
+			if a > hi {
+				within = 0
+			}
+			if up < within { // seldom
+				list = column(sorted, i, j, hi, list)
+			}
+			count += up * (j - i + 1)
+			is[w], js[w] = i+up, j-1+up
 		}
 	}
-	return out
+	return count, list
+}
+
+// column appends the averages of j with i and those behind it that are at most hi.
+func column(sorted []float64, i, j int, hi float64, list []float64) []float64 {
+	for ; i <= j && len(list) < cap(list) && average(sorted[i], sorted[j]) <= hi; i++ {
+		list = append(list, average(sorted[i], sorted[j]))
+	}
+	return list
 }
 
 func average(a, b float64) float64 { return (a + b) / 2 }
 
 // SignedRank is the two-sided p of Wilcoxon's signed-rank test that d is
 // symmetric about 0. Zeros are left out, as Wilcoxon did; ties share their
-// mean rank, and the distribution is the exact one given those ties.
+// mean rank, and the distribution is the exact one given those ties up to 50 values; of
+// more the normal one, as above.
 func SignedRank(d []float64) float64 {
-	x := lists.Filter(d, func(v float64) bool { return v != 0 })
-	n := len(x)
+	x := Sorted(d)
+	beyond := x[firstInt(0, len(x)-1, func(i int) bool { return x[i] > 0 }):]
+	below := lists.Map(x[:firstInt(0, len(x)-1, func(i int) bool { return x[i] >= 0 })], func(v float64) float64 { return -v })
+	slices.Reverse(below)
+	m, n := len(beyond), len(below)+len(beyond)
 	if n == 0 {
 		return 1
 	}
-	slices.SortFunc(x, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
-	// Ranks are doubled, so that mean ranks are whole.
-	ranks := make([]int, n)
-	plus, tied := 0, false
-	for i := 0; i < n; {
-		j := i
-		for j < n && math.Abs(x[j]) == math.Abs(x[i]) {
-			j++
-		}
-		for k := i; k < j; k++ {
-			ranks[k] = i + j + 1
-			if x[k] > 0 {
-				plus += ranks[k]
-			}
-		}
-		tied = tied || j > i+1
-		i = j
-	}
+	// The sum of the ranks of those above 0 is their least plus those below 0 that each exceeds.
+	u, ties := above(beyond, below)
+	sum := u + float64(m)*float64(m+1)/2
 	if n > exactTo {
-		mu, squares := 0.0, 0.0
-		for _, r := range ranks {
-			mu += float64(r) / 4
-			squares += float64(r) * float64(r) / 16
-		}
-		z := (math.Abs(float64(plus)/2-mu) - 0.5) / math.Sqrt(squares)
+		mu, sigma := signedRankMoments(n)
+		z := (math.Abs(sum-mu) - 0.5) / math.Sqrt(sigma*sigma-ties/48)
 		return min(1, 2*distuv.UnitNormal.Survival(max(z, 0)))
 	}
-	var p []float64
-	if tied {
-		p = subsetSums(ranks)
-	} else {
-		p, plus = signedRanks(n), plus/2
+	p, plus := signedRanks(n), int(sum)
+	if ties > 0 { // ranks are doubled, so that mean ranks are whole
+		var ranks []int
+		for all := Sorted(slices.Concat(below, beyond)); len(ranks) < n; {
+			t := leading(all[len(ranks):])
+			ranks = append(ranks, slices.Repeat([]int{2*len(ranks) + t + 1}, t)...)
+		}
+		p, plus = subsetSums(ranks), int(2*sum)
 	}
 	low, high := 0.0, 0.0
 	for s, v := range p {

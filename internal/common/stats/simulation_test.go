@@ -253,3 +253,8 @@ func BenchmarkHodgesLehmann(b *testing.B) {
 		SignedRank(d)
 	}
 }
+
+func HodgesLehmannInterval(d []float64, level float64) (Interval, bool) {
+	_, i, ok := PseudoMedian(d, level)
+	return i, ok
+}

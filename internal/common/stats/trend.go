@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -101,14 +102,13 @@ func CliffDelta(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
-	s := Sorted(b)
-	sum := 0
-	for _, v := range a {
-		below, _ := slices.BinarySearch(s, v)
-		notAbove, _ := slices.BinarySearch(s, math.Nextafter(v, math.Inf(1)))
-		sum += below - (len(s) - notAbove)
+	x, y := Sorted(a), Sorted(b)
+	if x[0] > y[len(y)-1] || x[len(x)-1] < y[0] {
+		return float64(cmp.Compare(x[0], y[0]))
 	}
-	return float64(sum) / (float64(len(a)) * float64(len(b)))
+	u, _ := above(x, y)
+	pairs := float64(len(x)) * float64(len(y))
+	return (2*u - pairs) / pairs
 }
 
 // Effect puts Cliff's delta into a word, with the bounds of Romano et al.

@@ -99,13 +99,25 @@ func TestUntested(t *testing.T) {
 
 // TestDocs holds the tables of docs/engines.md and README.md to the embedded one.
 func TestDocs(t *testing.T) {
-	all := "| engine or runtime | version | on | control groups | init | by | last |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+	// What was tested in one place is a row.
+	type place struct{ Platform, Kernel, Cgroup, Init, By string }
+	passed, last := map[place][]string{}, map[place]string{}
+	var places []place
 	on := map[string][]string{}
 	for _, e := range All() {
-		all += fmt.Sprintf("| %s | %s | %s, Linux %s | %s | %s | %s | %s |\n", e.Engine, e.Version, e.Platform, e.Kernel, e.Cgroup, e.Init, e.By, e.Date)
-		if p := e.Engine + " " + e.Version; !slices.Contains(on[e.Platform], p) {
+		at, p := place{e.Platform, e.Kernel, e.Cgroup, e.Init, e.By}, e.Engine+" "+e.Version
+		if passed[at] == nil {
+			places = append(places, at)
+		}
+		passed[at], last[at] = append(passed[at], p), max(last[at], e.Date)
+		if !slices.Contains(on[e.Platform], p) {
 			on[e.Platform] = append(on[e.Platform], p)
 		}
+	}
+	all := "| on | control groups | init | by | last | passed |\n| --- | --- | --- | --- | --- | --- |\n"
+	slices.SortStableFunc(places, func(a, b place) int { return strings.Compare(a.Platform, b.Platform) })
+	for _, at := range places {
+		all += fmt.Sprintf("| %s, Linux %s | %s | %s | %s | %s | %s |\n", at.Platform, at.Kernel, at.Cgroup, at.Init, at.By, last[at], strings.Join(passed[at], ", "))
 	}
 	short := "| platform | tested with |\n| --- | --- |\n"
 	for _, platform := range slices.Sorted(maps.Keys(on)) {

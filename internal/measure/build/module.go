@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	_ "embed"
@@ -31,6 +32,7 @@ type source struct {
 	Packages  map[string]string `yaml:"packages"`
 	Tags      string            `yaml:"tags"`
 	Version   string            `yaml:"version"`
+	Says      map[string]string `yaml:"says"`
 	Libraries []string          `yaml:"libraries"`
 }
 
@@ -199,7 +201,7 @@ func (m *Modules) build(ctx context.Context, version, dir string) error {
 	}
 	flags := "-s -w"
 	if m.Version != "" {
-		flags += " -X " + strings.Replace(m.Version, "MODULE", module, 1) + "=" + version
+		flags += " -X " + strings.Replace(m.Version, "MODULE", module, 1) + "=" + cmp.Or(m.Says[version], version)
 	}
 	for program, at := range m.Packages {
 		if _, err := m.run(ctx, src, buildLimit, "go", "build", "-mod=mod", "-trimpath", "-tags", m.Tags, "-ldflags", flags,

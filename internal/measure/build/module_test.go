@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,7 +51,7 @@ func published(t *testing.T) {
 	t.Setenv("GOSUMDB", "off")
 	t.Setenv("GOMODCACHE", cache)
 	t.Cleanup(func() { require.NoError(t, exec.Command("go", "clean", "-modcache").Run()) }) // its files are not writable
-	sources["tool"] = source{Modules: []string{"example.org/tool", "example.org/tool/v2"}, Packages: map[string]string{"tool": "."}, Version: "main.version"}
+	sources["tool"] = source{Modules: []string{"example.org/tool", "example.org/tool/v2"}, Packages: map[string]string{"tool": "."}, Version: "main.version", Says: map[string]string{"1.2.0-rc.1": "29.1"}}
 	t.Cleanup(func() { delete(sources, "tool") })
 }
 
@@ -71,7 +72,7 @@ func TestModules(t *testing.T) {
 		for _, v := range []string{"1.1.0", "1.2.0-rc.1", "2.0.0"} {
 			built, err := m.Build(t.Context(), v)
 			require.NoError(t, err)
-			if out, err := exec.Command(built[0].Path).CombinedOutput(); err != nil || string(out) != v+"\n" || built[0].Level != v {
+			if out, err := exec.Command(built[0].Path).CombinedOutput(); err != nil || string(out) != cmp.Or(sources["tool"].Says[v], v)+"\n" || built[0].Level != v {
 				t.Errorf("the build of %s is %+v, and says %q (%v)", v, built, out, err)
 			}
 		}
@@ -106,7 +107,7 @@ func TestModules(t *testing.T) {
 func TestModulesRefuses(t *testing.T) {
 	published(t)
 	say := func(string) {}
-	if _, err := OpenModules(t.Context(), "nonesuch", t.TempDir(), say); err == nil || !strings.Contains(err.Error(), "expected one of containerd, podman, runc, tool") {
+	if _, err := OpenModules(t.Context(), "nonesuch", t.TempDir(), say); err == nil || !strings.Contains(err.Error(), "expected one of containerd, dockerd, podman, runc, tool") {
 		t.Error(err)
 	}
 	sources["tool"] = source{Modules: []string{"example.org/tool"}, Libraries: []string{"nonesuch"}}

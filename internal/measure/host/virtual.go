@@ -36,6 +36,10 @@ func (m Machine) hypervisor(cpu cpuInfo) string {
 	if strings.Contains(cpu.Model, "QEMU TCG") {
 		return "qemu"
 	}
+	// User-Mode Linux: a process of another kernel's, without firmware.
+	if cpu.Model == "UML" {
+		return "uml"
+	}
 	// The clocks that a hypervisor offers name it, firmware or not.
 	clocks := m.text("/sys/devices/system/clocksource/clocksource0/available_clocksource")
 	for clock, name := range map[string]string{"kvm-clock": "kvm", "hyperv_clocksource": "hyper-v"} {

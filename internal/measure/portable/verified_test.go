@@ -12,8 +12,16 @@ import (
 func TestWays(t *testing.T) {
 	manual, err := os.ReadFile("../../../docs/portable.md")
 	require.NoError(t, err)
+	told := map[string]bool{} // a row may name several ways
+	for line := range strings.Lines(string(manual)) {
+		if cells := strings.Split(strings.Trim(line, "| \n"), " | "); len(cells) == 3 {
+			for by := range strings.SplitSeq(cells[1], "; ") {
+				told[cells[0]+" | "+by+" | "+cells[2]] = true
+			}
+		}
+	}
 	for _, w := range Ways {
-		if row := "| " + w.Engine + " | " + w.By + " | " + w.Text() + " |"; !strings.Contains(string(manual), row) {
+		if row := w.Engine + " | " + w.By + " | " + w.Text(); !told[row] {
 			t.Errorf("docs/portable.md lacks the row %s", row)
 		}
 		if (w.Verified == "") != (w.Test == "") {

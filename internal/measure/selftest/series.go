@@ -82,15 +82,13 @@ func (s *series) pairs(a, b, metric string, from, to int, f func(b, a float64) f
 // differences within blocks, with its interval.
 func (s *series) shift(a, b, metric string, blocks int) (float64, stats.Interval, bool) {
 	d := s.pairs(a, b, metric, 0, blocks, func(y, x float64) float64 { return y - x })
-	i, ok := stats.HodgesLehmannInterval(d, level)
-	return stats.HodgesLehmann(d), i, ok
+	return stats.PseudoMedian(d, level)
 }
 
 // logRatio is the same for the ratio b/a, on logarithms.
 func (s *series) logRatio(a, b, metric string, from, to int) (float64, stats.Interval, bool) {
 	d := s.pairs(a, b, metric, from, to, func(y, x float64) float64 { return math.Log(y / x) })
-	i, ok := stats.HodgesLehmannInterval(d, level)
-	return stats.HodgesLehmann(d), i, ok
+	return stats.PseudoMedian(d, level)
 }
 
 // toldApart is the product's own verdict "differs": the interval of the ratio

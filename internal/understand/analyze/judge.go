@@ -10,19 +10,17 @@ import (
 
 // Judge takes back each "differs" of a family of paired comparisons whose p,
 // corrected by Holm over the family, is not below 5 %: an interval of 95 %
-// alone calls one of many equal environments different far too often. The
-// logarithms of the pairs are in logs, nil where there are none. It gives p
+// alone calls one of many equal environments different far too often. It gives p
 // and the corrected p, NaN where nothing could be tested, and about how many
 // blocks might keep a verdict that was taken back.
-func Judge(logs [][]float64, verdicts []*Verdict) (p, holm []float64, needed []int) {
-	family := lists.Map(logs, func(d []float64) sample.Sample { return sample.Sample{X: d, Paired: true} })
+func Judge(family []sample.Pairs, verdicts []*Verdict) (p, holm []float64, needed []int) {
 	by := sample.TestOf(family, sample.MinT, sample.Alpha)
-	p = lists.Map(family, func(s sample.Sample) float64 { return s.P(0, by) })
+	p = lists.Map(family, func(s sample.Pairs) float64 { return s.P(by) })
 	holm = stats.Holm(p)
 	needed = make([]int, len(p))
 	for i, v := range verdicts {
 		if *v == Differs && !(holm[i] < sample.Alpha) {
-			*v, needed[i] = CannotTell, enough(len(logs[i]), p[i], len(p))
+			*v, needed[i] = CannotTell, enough(family[i].Blocks(), p[i], len(p))
 		}
 	}
 	return p, holm, needed

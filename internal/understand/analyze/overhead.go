@@ -245,10 +245,10 @@ func (o *Overhead) mean(e int, env string, rows []int, delta float64) OverheadCe
 
 // judgeCells takes back what judge does in a table of overheads.
 func judgeCells(cells []*OverheadCell) {
-	logs, verdicts := make([][]float64, len(cells)), make([]*Verdict, len(cells))
+	family, verdicts := make([]sample.Pairs, len(cells)), make([]*Verdict, len(cells))
 	for i, c := range cells {
 		verdicts[i] = &c.Verdict
-		logs[i] = stats.Known(c.cost)
+		family[i] = sample.PairsOf(stats.Known(c.cost))
 	}
-	Judge(logs, verdicts)
+	Judge(family, verdicts)
 }

@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Rank fills in the ranking, its pairs and its groups.
-func (t *Table) Rank(medians [][]float64, delta float64) {
+// rank fills in the ranking, its pairs and its groups.
+func (t *Table) rank(of pair) {
 	at := map[string]int{}
 	for i := range t.Cells {
 		if t.Cells[i].Median != nil {
@@ -31,18 +31,18 @@ func (t *Table) Rank(medians [][]float64, delta float64) {
 	if n < 2 {
 		return
 	}
-	var family []sample.Sample
+	var family []sample.Pairs
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			a, b := t.Ranking[i], t.Ranking[j]
-			c, d := Compare(medians[at[a]], medians[at[b]], delta)
-			t.Pairs = append(t.Pairs, Pair{A: a, B: b, Comparison: c})
-			family = append(family, sample.Sample{X: d, Paired: true})
+			c := of(at[a], at[b])
+			t.Pairs = append(t.Pairs, Pair{A: a, B: b, Comparison: c.Comparison})
+			family = append(family, c.pairs)
 		}
 	}
-	by := sample.TestOf(family, 2, sample.Alpha)
-	t.Test = sample.TestName(true, by.Ranks)
-	p := lists.Map(family, func(s sample.Sample) float64 { return s.P(0, by) })
+	test := sample.TestOf(family, 2, sample.Alpha)
+	t.Test = sample.TestName(true, test.Ranks)
+	p := lists.Map(family, func(s sample.Pairs) float64 { return s.P(test) })
 	holm := stats.Holm(p)
 	apart := make([]bool, n*n)
 	k := 0

@@ -275,7 +275,7 @@ type Ratio struct {
 	P    *float64 `json:"p,omitempty"`
 	Holm *float64 `json:"holm,omitempty"`
 
-	logs []float64 // of the pairs, until p is known
+	pairs sample.Pairs // for p
 }
 
 // Pair compares two environments of a ranking: A over B.

@@ -78,7 +78,7 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 		}
 		x.Without, _ = median(plain)
 		x.Overhead = math.Exp(stats.HodgesLehmann(logs))
-		if i, ok := stats.HodgesLehmannInterval(logs, 0.95); ok {
+		if _, i, ok := stats.PseudoMedian(logs, 0.95); ok {
 			x.OverheadInterval = &Range{Lo: math.Exp(i.Lo), Hi: math.Exp(i.Hi)}
 		}
 	}

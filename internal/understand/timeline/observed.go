@@ -119,7 +119,7 @@ func Apart(with, without map[int]int64) *Range {
 			more = append(more, float64(with[block]-ns))
 		}
 	}
-	if i, ok := stats.HodgesLehmannInterval(more, stats.Level); ok {
+	if _, i, ok := stats.PseudoMedian(more, stats.Level); ok {
 		return &Range{Lo: i.Lo, Hi: i.Hi}
 	}
 	return nil

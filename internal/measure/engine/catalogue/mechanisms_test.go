@@ -75,7 +75,7 @@ func TestMechanismsAreDocumented(t *testing.T) {
 	}
 	text, err := os.ReadFile("../../../../docs/ablate.md")
 	require.NoError(t, err)
-	if want := "| engine | can do without | can do beside |\n|---|---|---|\n" + strings.Join(rows, "\n") + "\n\n"; !strings.Contains(string(text), want) {
+	if want := "| engine | can leave out | can add |\n|---|---|---|\n" + strings.Join(rows, "\n") + "\n\n"; !strings.Contains(string(text), want) {
 		t.Errorf("docs/ablate.md lacks this table:\n%s", want)
 	}
 }

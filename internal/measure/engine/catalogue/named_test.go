@@ -27,7 +27,6 @@ var notFolders = []string{"archive", "canary", "catalogue", "clirun", "enginetes
 // mayName are the other places that name engines or runtimes, each with the reason
 // why the engine can't tell it. A folder ends in a slash.
 var mayName = map[string]string{
-	"internal/bench/":                                "holds the adapters of chosen engines against their bare clients",
 	"internal/measure/features/":                     "tries features with the engines' own commands, a row each",
 	"internal/measure/engine/canary/":                "plants what a user may have in an engine, by that engine's own commands; tests only",
 	"internal/measure/engine/enginetest/canaries.go": "says in which engines the canaries live; tests only",
@@ -46,6 +45,7 @@ var mayName = map[string]string{
 	"internal/understand/view/viewtest/":             "makes records for tests",
 	"internal/understand/advise/properties.go":       "knows by a record's runtime whose kernel it has; records do not tell",
 	"internal/understand/report/screen_known.go":     "holds the two engines that readers know against each other; records do not tell which those are",
+	"internal/understand/report/screen_lacks.go":     "measures isolation by what docker run has, which readers know",
 	"internal/record/joined.go":                      "knows which clients of earlier versions' records came back with the removal; those records do not tell",
 }
 

@@ -115,7 +115,6 @@ type snapshotter struct {
 
 const (
 	snapshotterType = "io.containerd.snapshotter.v1"
-	contentType     = "io.containerd.content.v1"
 )
 
 func (d *daemon) plugins(ctx context.Context) (plugins, error) {

@@ -4,22 +4,29 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/ctrd"
 )
+
+// sizesLimit is how long the sizes of an image may take.
+const sizesLimit = time.Minute
 
 // Sizes is documented in engine.Puller. Where the daemon's directory can be
 // read, Disk is read there, layer by layer; a layer is shared if another
 // image of the daemon has it too.
 func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, sizesLimit)
 	defer cancel()
 	z := engine.ImageSizes{Unpacked: -1, Disk: -1, Shared: -1, Unique: -1, Converted: -1}
 	im, err := env.d.ImageInspect(ctx, ref)
@@ -34,6 +41,9 @@ func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSize
 	if err != nil {
 		return z, env.d.wrong("asking the daemon for its directory", err)
 	}
+	if env.Fact("image-store") != "" {
+		return env.sizesBelow(ctx, &answer.Info, ref, z), nil
+	}
 	chain := chainIDs(im.RootFS.Layers)
 	dirs := layerDirs(answer.Info.DockerRootDir, answer.Info.Driver, chain)
 	if dirs == nil {
@@ -45,6 +55,36 @@ func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSize
 		return z, err
 	}
 	return addUp(z, answer.Info.Driver, chain, dirs, others)
+}
+
+// sizesBelow reads what an image takes where the daemon's images are in containerd, which is asked.
+func (env *environment) sizesBelow(ctx context.Context, info *system.Info, ref string, z engine.ImageSizes) engine.ImageSizes {
+	if info.Containerd == nil {
+		z.How = "not read: the daemon does not tell where its containerd listens (Docker 27 and newer do)"
+		return z
+	}
+	c, err := ctrd.Dial(ctx, info.Containerd.Address, sizesLimit)
+	if err != nil {
+		z.How = fmt.Sprintf("not read: asking containerd at %s: %v", info.Containerd.Address, err)
+		return z
+	}
+	defer c.Close() //nolint:errcheck // it was only read from
+	ctx = namespaces.WithNamespace(ctx, info.Containerd.Namespaces.Containers)
+	img, err := c.GetImage(ctx, ref)
+	if err == nil {
+		below := engine.ImageSizes{}
+		below, err = ctrd.Sizes(ctx, c, img, func(ctx context.Context, key string, _ bool) (ctrd.Layer, error) {
+			// Without a snapshot of ours, which the daemon's users would see.
+			usage, err := c.SnapshotService(info.Driver).Usage(ctx, key)
+			return ctrd.Layer{Allocated: usage.Size, Apparent: -1}, err
+		})
+		if err == nil {
+			below.Printed = z.Printed
+			return below
+		}
+	}
+	z.How = fmt.Sprintf("not read: asking containerd at %s: %v", info.Containerd.Address, err)
+	return z
 }
 
 // addUp reads what the layers take.

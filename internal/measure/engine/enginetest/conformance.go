@@ -76,7 +76,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	}
 	s := &suite{engine: e, opts: opts, kit: opts.Kit}
 	if s.kit == nil {
-		s.kit = Kit(t)
+		s.kit, levels = withBuilds(t, Kit(t), e, levels)
 	}
 	s.opts.Limits = cmp.Or(s.opts.Limits, &engine.Limits{CPUs: 1, MemoryBytes: 256 << 20})
 	s.opts.Limit = child.Stretch(cmp.Or(s.opts.Limit, time.Minute))

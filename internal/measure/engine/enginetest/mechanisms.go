@@ -35,7 +35,8 @@ var unseen = []string{engine.PivotRoot, engine.Keyring, engine.OwnCgroup, engine
 func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...string) {
 	t.Helper()
 	Real(t)
-	s := &suite{engine: e, kit: Kit(t), opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+	kit, levels := withBuilds(t, Kit(t), e, levels)
+	s := &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
 	s.spec = engine.Spec{ID: "mechanisms", Levels: map[string]string{}}
 	maps.Copy(s.spec.Levels, levels)
 	d := s.detect(t)
@@ -104,7 +105,8 @@ func (s *suite) opened(ctx context.Context, t *testing.T) map[string]string {
 func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
 	t.Helper()
 	Real(t)
-	s := &suite{engine: e, kit: Kit(t), opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+	kit, levels := withBuilds(t, Kit(t), e, levels)
+	s := &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
 	s.spec = engine.Spec{ID: "layers", Levels: maps.Clone(levels)}
 	s.spec.Levels[engine.Image] = engine.Layered()[0].To
 	s.detect(t)
@@ -129,7 +131,8 @@ func Filled(t *testing.T, e engine.Engine, levels map[string]string) {
 	Real(t)
 	for _, m := range engine.Filled() {
 		t.Run(m.Name, func(t *testing.T) {
-			s := &suite{engine: e, kit: Kit(t), opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+			kit, levels := withBuilds(t, Kit(t), e, levels)
+			s := &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
 			s.spec = engine.Spec{ID: "filled", Levels: maps.Clone(levels)}
 			s.spec.Levels[engine.Image] = m.To
 			s.detect(t)

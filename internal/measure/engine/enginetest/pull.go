@@ -34,7 +34,7 @@ func Pulls(t *testing.T, e engine.Engine, levels map[string]string, opts PullOpt
 	Real(t)
 	kit := opts.Kit
 	if kit == nil {
-		kit = Kit(t)
+		kit, levels = withBuilds(t, Kit(t), e, levels)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), child.Stretch(3*time.Minute))
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
@@ -94,6 +95,9 @@ func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engi
 			return found, err
 		}
 		for _, s := range states {
+			if strings.HasPrefix(s.Name(), ".") {
+				continue // crun's .empty-directory, which it mounts over masked ones since 1.22
+			}
 			found = append(found, engine.Thing{Kind: engine.KindContainer, Name: s.Name(), Engine: "oci", At: p.name})
 		}
 	}

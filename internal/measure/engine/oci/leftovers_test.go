@@ -130,3 +130,18 @@ func groupOf(t *testing.T, name string) string {
 	})
 	return path
 }
+
+// TestBearingOwnFiles: what a runtime keeps for itself beside its containers' states is not a
+// container: crun 1.28 has .empty-directory there.
+func TestBearingOwnFiles(t *testing.T) {
+	t.Parallel()
+	kit := kittest.Bare(t)
+	crun, _ := programNamed("crun")
+	require.NoError(t, os.MkdirAll(filepath.Join(crun.root(kit), ".empty-directory"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(crun.root(kit), "plimsoll-t1"), 0o700))
+	left, err := New().Bearing(t.Context(), kit, kit.RunID)
+	require.NoError(t, err)
+	if len(left) != 1 || left[0].Name != "plimsoll-t1" {
+		t.Errorf("of one container and a directory of crun's, found are %v", left)
+	}
+}

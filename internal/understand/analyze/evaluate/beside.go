@@ -9,7 +9,7 @@ import (
 // beside says by block what else the machine did around the trials of a workload.
 func (s *store) beside(w int) []analyze.Beside {
 	var out []analyze.Beside
-	order := s.blockOrder()
+	order := s.order
 	for e, c := range s.cells[w] {
 		if len(c.block) == 0 {
 			continue

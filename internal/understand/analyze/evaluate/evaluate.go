@@ -266,7 +266,7 @@ func (s *store) table(w, m int, delta float64) analyze.Table {
 
 func (s *store) cell(w, e, m int, blocks [][]float64, medians []float64) analyze.Cell {
 	x := slices.Concat(blocks...)
-	slices.Sort(x)
+	stats.Sort(x)
 	c := analyze.Cell{Env: s.run.Environments[e].ID, N: len(x)}
 	if len(x) == 0 {
 		c.Missing = s.whyNoValue(w, e, m)
@@ -308,7 +308,7 @@ func Median(blocks [][]float64) *sample.Estimate {
 	if len(x) == 0 {
 		return nil
 	}
-	slices.Sort(x)
+	stats.Sort(x)
 	return medianOf(blocks, x)
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -289,24 +291,49 @@ func TestForeignTrials(t *testing.T) {
 	}
 }
 
-// BenchmarkRead1M reads and analyses a million trials. Where /proc is there it
-// reports the peak of resident memory too.
-func BenchmarkRead1M(b *testing.B) {
-	dir := recordtest.Big(1_000_000).Write(b)
-	b.ResetTimer()
-	for b.Loop() {
-		r, err := record.Open(dir)
-		require.NoError(b, err)
-		if _, err := evaluate.Run(r, evaluate.Options{}); err != nil {
-			b.Fatal(err)
-		}
+// wide is a plain run of about n trials in 25 environments, one of each a block.
+func wide(n int) recordtest.Spec {
+	s := recordtest.Big(n)
+	s.Name, s.PerBlock = "wide", 1
+	for i, engines := 0, s.Envs[3:10:10]; len(s.Envs) < 25; i++ {
+		e := engines[i%len(engines)]
+		e.ID, e.Levels = fmt.Sprintf("%s-%d", e.ID, i), maps.Clone(e.Levels)
+		e.Levels["variant"] = fmt.Sprint(i)
+		e.StartUp += e.StartUp * time.Duration(i) / 500
+		s.Envs = append(s.Envs, e)
 	}
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		for line := range strings.Lines(string(status)) {
-			var kb float64
-			if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kb); err == nil {
-				b.ReportMetric(kb/1024, "peak-MiB")
+	s.Blocks = n / len(s.Envs)
+	return s
+}
+
+// BenchmarkRead1M reads and analyses a million trials of ten environments with ten trials
+// a block, and of 25 with one, which makes 300 pairs of 40 000 blocks. Where /proc is there
+// it reports the time of all processors and the peak of resident memory too.
+func BenchmarkRead1M(b *testing.B) {
+	for _, spec := range []recordtest.Spec{recordtest.Big(1_000_000), wide(1_000_000)} {
+		b.Run(spec.Name, func(b *testing.B) {
+			dir := spec.Write(b)
+			var before, after syscall.Rusage
+			require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &before))
+			b.ResetTimer()
+			for b.Loop() {
+				r, err := record.Open(dir)
+				require.NoError(b, err)
+				if _, err := evaluate.Run(r, evaluate.Options{}); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
+			require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &after))
+			used := after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()
+			b.ReportMetric(float64(used)/1e9/float64(b.N), "cpu-s/op")
+			if status, err := os.ReadFile("/proc/self/status"); err == nil {
+				for line := range strings.Lines(string(status)) {
+					var kb float64
+					if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kb); err == nil {
+						b.ReportMetric(kb/1024, "peak-MiB")
+					}
+				}
+			}
+		})
 	}
 }

@@ -21,6 +21,7 @@ type store struct {
 	cells   [][]*cellData // by workload, environment
 	metrics [][]record.Metric
 	blocks  map[int]int32 // dense numbers of the counted blocks
+	order   []int32       // see blockOrder
 	trials  int
 	warmup  int
 	// stolen counts the trials that lost more than 1 % of their time to the
@@ -84,6 +85,7 @@ func loadStore(r *record.Reader, uncounted bool) (*store, error) {
 		}
 		s.keepSeries(t, from)
 	}
+	s.order = s.blockOrder()
 	return s, nil
 }
 
@@ -215,7 +217,7 @@ func (s *store) column(w, e, m int) (blocks [][]float64, medians []float64) {
 	if col == nil {
 		return nil, nil
 	}
-	order := s.blockOrder()
+	order := s.order
 	count := make([]int, len(order)+1)
 	for i, v := range col {
 		if !math.IsNaN(v) {

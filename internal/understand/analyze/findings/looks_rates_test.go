@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/understand/analyze/findings"
 )
 
-// more is how many times as often as a test repeats; make bench-sequential
+// more is how many times as often as a test repeats: -more 20
 // takes enough for the first digit behind the comma.
 var more = flag.Int("more", 1, "repeat simulations so many times as often")
 

@@ -44,12 +44,12 @@ func judge(rows []Row, logs [][][]float64) {
 // hosts does not leave.
 func correct(rows []Row, logs [][][]float64) {
 	var at []*AtHost
-	var of [][]float64
+	var of []sample.Pairs
 	var verdicts []*analyze.Verdict
 	for i := range rows {
 		for k := range rows[i].Hosts {
 			if logs[i][k] != nil {
-				at, of, verdicts = append(at, &rows[i].Hosts[k]), append(of, logs[i][k]), append(verdicts, &rows[i].Hosts[k].Verdict)
+				at, of, verdicts = append(at, &rows[i].Hosts[k]), append(of, sample.PairsOf(logs[i][k])), append(verdicts, &rows[i].Hosts[k].Verdict)
 			}
 		}
 	}

@@ -34,6 +34,34 @@ func LogRatios(a, b []float64) (d, x, y []float64, ok bool) {
 	return d, x, y, true
 }
 
+// Pairs is what tests take of the log ratios of one comparison.
+type Pairs struct {
+	n                     int
+	ranks, center, se, nu float64
+}
+
+// PairsOf is of log ratios by block, soonest where they are in order.
+func PairsOf(d []float64) Pairs {
+	center, se, nu := stats.TMoments(d)
+	return Pairs{len(d), stats.SignedRank(d), center, se, nu}
+}
+
+// Blocks, Moments and Floor are as those of a Sample.
+func (p Pairs) Blocks() int                       { return p.n }
+func (p Pairs) Moments() (center, se, nu float64) { return p.center, p.se, p.nu }
+func (p Pairs) Floor() float64                    { return stats.SignedRankFloor(p.n) }
+
+// P tests that the ratio is 1, two-sided. NaN where there are too few pairs.
+func (p Pairs) P(t Test) float64 {
+	switch {
+	case p.n < t.From:
+		return math.NaN()
+	case t.Ranks:
+		return p.ranks
+	}
+	return stats.StudentP(p.center, max(p.se, t.Least), p.nu)
+}
+
 // Identical says that all values of both are one number: counts and sizes.
 func Identical(a, b []float64) bool {
 	for _, x := range [][]float64{a, b} {

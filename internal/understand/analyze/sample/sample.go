@@ -143,7 +143,11 @@ type Test struct {
 // (each with a probability of up to 1/4 on either side), and among many pairs
 // that happens to some. Where that is more likely than 5 %, no mean is taken
 // for more certain than half of the family's.
-func TestOf(family []Sample, from int, level float64) Test {
+func TestOf[S interface {
+	Blocks() int
+	Moments() (center, se, nu float64)
+	Floor() float64
+}](family []S, from int, level float64) Test {
 	n, floor, chance := 0, 0.0, 0.0
 	var errs []float64
 	for _, s := range family {

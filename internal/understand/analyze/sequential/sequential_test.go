@@ -17,7 +17,7 @@ import (
 	"plimsoll/internal/understand/analyze/sequential"
 )
 
-// more is how many times as often as a test repeats; make bench-sequential
+// more is how many times as often as a test repeats: -more 40
 // takes enough for the first digit behind the comma.
 var more = flag.Int("more", 1, "repeat simulations so many times as often")
 
@@ -111,7 +111,7 @@ func TestUntilRates(t *testing.T) {
 					left++
 				}
 			}
-			tab.Rank(medians, 0.01)
+			tab.Compare(nil, medians, 0.01)
 			for _, p := range tab.Pairs {
 				if p.Holm != nil && *p.Holm < sample.Alpha {
 					alarms++

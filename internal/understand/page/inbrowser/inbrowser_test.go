@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !unit
 
 // Package inbrowser_test holds the tests of the page that need a browser: those of the
 // package page itself are linked without what speaks to one.

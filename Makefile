@@ -75,7 +75,7 @@ test-engine: ## the tests of one adapter, on the real engine: ENGINE=docker, or 
 test-newer: ## the conformance suite on the lab's newer engines: half an hour
 test-vm: ## what needs another kernel's control groups, in a small virtual machine
 test-site: setup-test ## lost nodes, time limits and full disks on the lab's Slurm, file systems with servers, a fleet by Ansible, an engine in a virtual machine: a quarter of an hour
-test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3)
+test-platforms: ## drive Plimsoll in virtual machines of today's distributions (PLATFORM="trixie sid", KILLS=3, DEEP=1 for what takes hours)
 test-platform-quick: ## a part of that on User-Mode Linux, which boots in seconds
 test-kill: setup-test ## kill KILLS=200 runs of all engines and protocols at moments drawn from KILLSEED: half an hour
 test-delays: setup-test ## put delays into one of two equal builds, which ab, explain and ablate must find: a quarter of an hour on a quiet machine

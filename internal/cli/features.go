@@ -24,8 +24,9 @@ import (
 
 func featuresCommand(w World) *cobra.Command {
 	var o features.Options
-	format, progress, out, read := "text", "auto", "", ""
-	wait, st := false, style{}
+	format, out, read := "text", "", ""
+	var here turn
+	var st style
 	c := &cobra.Command{
 		Use:   "features [ENGINE...]",
 		Short: "Fill in the feature table of the engines here by trying each feature",
@@ -59,10 +60,10 @@ Everything is removed again, and your daemons are not reconfigured.`,
 			}
 			w, finish, _, stop := w.interrupts()
 			defer stop()
-			here := s.options()
-			here.Wait, here.Finish = wait, finish.Done()
-			shown := newAttempts(w, progress, &o)
-			table, swept, err := features.OnMachine(finish, here, o)
+			on := s.options()
+			on.Wait, on.Finish = here.wait, finish.Done()
+			shown := newAttempts(w, here.progress, &o)
+			table, swept, err := features.OnMachine(finish, on, o)
 			shown.end()
 			for _, name := range swept {
 				fmt.Fprintln(w.Stderr, "removed what an attempt had left:", words.Clean(name))
@@ -87,11 +88,10 @@ Everything is removed again, and your daemons are not reconfigured.`,
 		},
 	}
 	formatFlag(c, &format, report.FeatureFormats()...)
-	choiceFlag(c, &progress, "progress", "how to show progress", progressKinds...)
 	c.Flags().StringSliceVar(&o.Features, "feature", nil, "only these rows, by their ids, with what was run and what came back")
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the table as JSON to this file, or as features.json into this directory")
 	c.Flags().StringVar(&read, "read", "", "try nothing: print the table in this file or run directory")
-	waitFlag(c, &wait)
+	here.addWaiting(c)
 	st.add(c, report.FeatureFormats())
 	c.ValidArgsFunction = completeWords(features.Engines()...)
 	completes(c, "feature", completeWords(features.IDs()...))

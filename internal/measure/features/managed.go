@@ -38,7 +38,7 @@ func (t *try) managed() string {
 	}
 	defer cmd.End()
 	pid := 0
-	for until := time.Now().Add(commandLimit / 2); pid == 0 && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(child.Stretch(commandLimit / 2)); pid == 0 && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		pid = adapter.FindProcess(argv)
 		select {
 		case <-cmd.Ended():
@@ -55,7 +55,7 @@ func (t *try) managed() string {
 		t.no("under srun a container is not a child of the job's step")
 	}
 	cancel(t.ctx)
-	for until := time.Now().Add(commandLimit / 2); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(child.Stretch(commandLimit / 2)); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		if syscall.Kill(pid, 0) != nil {
 			t.observe("scancel --name=%s: process %d is gone", name, pid)
 			t.yes("srun started a container, a child of the job's step, and scancel ended it")

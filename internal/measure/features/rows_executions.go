@@ -167,7 +167,7 @@ func childOfCommand(t *try) {
 	defer cmd.End()
 	pid := 0
 	over := false
-	for deadline := time.Now().Add(commandLimit); pid == 0 && !over && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(child.Stretch(commandLimit)); pid == 0 && !over && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		pid = adapter.FindProcess(argv)
 		select {
 		case <-cmd.Ended():

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/measure/child"
 )
 
 func optimizationRows() []Feature {
@@ -229,7 +231,7 @@ func (t *try) held() heldPull {
 		case <-t.ctx.Done():
 			t.untried("the pull did not come to the layer in time")
 		}
-		for deadline := time.Now().Add(holdTime); time.Now().Before(deadline) && !got.extracted; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(child.Stretch(holdTime)); time.Now().Before(deadline) && !got.extracted; time.Sleep(20 * time.Millisecond) {
 			got.extracted = appeared(patterns, marker)
 			select {
 			case s := <-done:

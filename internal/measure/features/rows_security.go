@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	adapter "plimsoll/internal/measure/engine/podman"
 )
@@ -188,7 +189,7 @@ func nothingStays(t *try) {
 	}
 	var left []string
 	// Its clean-up may go on behind the command.
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(child.Stretch(5 * time.Second)); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if left = marked(mark); len(left) == 0 {
 			break
 		}

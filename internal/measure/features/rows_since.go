@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -273,7 +274,7 @@ func healthy(t *try) {
 	name := t.start(t.image(), "--health-cmd", "true", "--health-interval", "1s")
 	health := t.b.hand.cmd("inspect", "--format", "{{.State.Health.Status}}", name)
 	timers := t.b.name != "podman" || proc.SystemdRuns() // who would run it
-	for deadline := time.Now().Add(6 * time.Second); timers && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(child.Stretch(6 * time.Second)); timers && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if strings.TrimSpace(t.b.command(t.ctx, t.b.env, nil, health).out) == "healthy" {
 			t.must(health...)
 			t.yes("the check ran by itself and its outcome is told")

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -138,7 +139,7 @@ func (o *Options) column(ctx context.Context, name string, rows []Feature, b *be
 		}
 	}
 	// Taking away goes on though the user has interrupted.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), child.Stretch(attemptLimit))
 	defer cancel()
 	b.close(ctx)
 	return c
@@ -196,14 +197,14 @@ func (b *bench) cell(ctx context.Context, f Feature, number int) record.FeatureC
 	if a == nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "no attempt is written for it"}
 	}
-	limited, cancel := context.WithTimeout(ctx, attemptLimit)
+	limited, cancel := context.WithTimeout(ctx, child.Stretch(attemptLimit))
 	defer cancel()
 	t := &try{ctx: limited, b: b, dir: filepath.Join(b.dir, strconv.Itoa(number))}
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "preparing the attempt: " + err.Error()}
 	}
 	v := t.attempt(a)
-	over, stop := context.WithTimeout(context.WithoutCancel(ctx), attemptLimit)
+	over, stop := context.WithTimeout(context.WithoutCancel(ctx), child.Stretch(attemptLimit))
 	defer stop()
 	for _, u := range slices.Backward(t.undo) {
 		u(over)

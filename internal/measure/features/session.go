@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/run"
 	"plimsoll/internal/record"
 )
 
-// sweepLimit bounds the clean-up after all attempts.
+// sweepLimit bounds the clean-up after all attempts, before child.Stretch.
 const sweepLimit = 3 * time.Minute
 
 // OnMachine takes the machine's turn, fills the table and takes everything
@@ -37,7 +38,7 @@ func OnMachine(ctx context.Context, m run.Options, o Options) (t *record.Feature
 		t = nil
 	}
 
-	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepLimit)
+	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), child.Stretch(sweepLimit))
 	defer cancel()
 	swept, serr := run.SweepAll(clean, kit, m.Engines)
 	if serr = errors.Join(serr, ledger.Close()); serr == nil {

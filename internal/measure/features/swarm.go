@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -44,7 +45,7 @@ func (t *try) swarm() string {
 			"--secret", secret, "--no-resolve-image", tag, "sleep", "3600")...)
 		t.clean(cmd("service", "rm", service))
 		up := ""
-		for deadline := time.Now().Add(commandLimit); !strings.HasPrefix(up, "2/2") && time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		for deadline := time.Now().Add(child.Stretch(commandLimit)); !strings.HasPrefix(up, "2/2") && time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 			up = t.b.command(t.ctx, t.b.env, nil, cmd("service", "ls", "--format", "{{.Replicas}}")).out
 		}
 		t.must(cmd("service", "ps", service, "--format", "{{.Name}} {{.CurrentState}} {{.Error}}")...)

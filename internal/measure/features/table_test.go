@@ -10,9 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"plimsoll/internal/common/published"
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/imagetest"
 	adapter "plimsoll/internal/measure/engine/podman"
@@ -274,4 +276,16 @@ func TestManual(t *testing.T) {
 			t.Errorf("docs/features.md does not say how %s is tried", name)
 		}
 	}
+}
+
+// On a machine on which all takes longer, an attempt may take longer, too.
+func TestPatience(t *testing.T) {
+	child.SetPatience(4)
+	defer child.SetPatience(1)
+	b := &bench{name: "docker", dir: t.TempDir()}
+	b.cell(t.Context(), Feature{Any: func(a *try) {
+		if end, ok := a.ctx.Deadline(); !ok || time.Until(end) < 3*attemptLimit {
+			t.Errorf("it has %s", time.Until(end))
+		}
+	}}, 1)
 }

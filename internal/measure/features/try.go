@@ -12,7 +12,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// The limits of an attempt and of one of its commands.
+// The limits of an attempt and of one of its commands, before child.Stretch.
 const (
 	attemptLimit = 90 * time.Second
 	commandLimit = 45 * time.Second

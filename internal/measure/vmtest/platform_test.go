@@ -14,12 +14,14 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/tested"
+	"plimsoll/internal/measure/engine"
 )
 
 // TestPlatform drives Plimsoll on one of today's distributions as its users do: as root, as
 // an ordinary user, by sudo, with systemd and control groups of version 2. Whatever it does,
 // the machine is afterwards as it was before. PLIMSOLL_PLATFORM names the platform;
-// PLIMSOLL_PLATFORM_OUT keeps what came back.
+// PLIMSOLL_PLATFORM_OUT keeps what came back. With PLIMSOLL_PLATFORM_DEEP it tries
+// selftest, features, ablate, the study quick and the conformance suite there, too.
 func TestPlatform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots a virtual machine")
@@ -39,24 +41,40 @@ func TestPlatform(t *testing.T) {
 	program, err := compile("./cmd/plimsoll")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(in, "plimsoll"), program, 0o755)) //nolint:gosec // a program
-	for _, f := range []string{"platform.sh", "platform.yaml", "private.yaml", "density.yaml", "killed.yaml"} {
+	deep, limit := os.Getenv("PLIMSOLL_PLATFORM_DEEP"), "3000"
+	if deep != "" {
+		limit = "12000"
+		for _, e := range conforming {
+			path := filepath.Join(in, e.name+".test")
+			cmd := exec.Command("go", "test", "-c", "-trimpath", "-o", path, "../engine/"+e.name)
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if said, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, said)
+			}
+		}
+	}
+	for _, f := range []string{"platform.sh", "platform.yaml", "private.yaml", "density.yaml", "killed.yaml", "forbidden.yaml", "walled.yaml", "fetch.yaml"} {
 		text, err := os.ReadFile(filepath.Join("testdata", f))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(in, f), text, 0o644)) //nolint:gosec // for another user
 	}
-	cmd := exec.Command("../../../lab/platform", "run", name, "--in", in, "--out", dir, "--limit", "3000", "--",
-		"env", "KILLS="+os.Getenv("PLIMSOLL_PLATFORM_KILLS"), "sh", "platform.sh")
+	cmd := exec.Command("../../../lab/platform", "run", name, "--in", in, "--out", dir, "--limit", limit, "--",
+		"env", "KILLS="+os.Getenv("PLIMSOLL_PLATFORM_KILLS"), "DEEP="+deep, "sh", "platform.sh")
 	said, err := cmd.CombinedOutput()
 	t.Logf("%s", said)
 	require.NoError(t, err)
 	judgePlatform(results{t, dir})
+	if deep != "" {
+		judgeDeep(results{t, dir})
+	}
 }
 
 // listedEngine is an engine as `plimsoll engines --format json` lists it.
 type listedEngine struct {
-	Name, Reason string
-	Usable       bool
-	Facts        map[string]string
+	Name, Reason, Fix string
+	Usable            bool
+	Facts             map[string]string
+	Levels            map[string][]engine.Level
 }
 
 // engines returns what `plimsoll engines` has listed.
@@ -143,21 +161,40 @@ func judgePlatform(out results) {
 	out.record("sudo-record").limited(t, "podman/rootless", "engine", "v2", nil)
 	out.ended("explain", "0")
 
+	for _, setting := range []string{"unprivileged_userns_clone", "max_user_namespaces"} {
+		out.forbidden(setting)
+	}
+	out.ended("firewall", "0")
+	out.ended("walled", "0")
+	walled := out.record("walled-record")
+	// Podman's bridge is the user's: its containers don't reach each other behind ufw, and the plan says so.
+	if why := walled.left["podman/bridge/rootful"]; !strings.Contains(why, "ufw") {
+		t.Errorf("behind a firewall, of Podman's network is said %q", why)
+	}
+	for id, want := range map[string]int{"docker/cli": 2, "podman/bridge/rootful": 1, "containerd/bridge": 1} {
+		if walled.trials[id] != want {
+			t.Errorf("behind a firewall %s has %d trials, want %d: %v", id, walled.trials[id], want, walled.left)
+		}
+	}
+
 	out.unchanged(8)
 }
 
 // unchanged demands that the state was looked at so many times at least, that it was always as it was
-// before, and that each clean has succeeded.
+// before (with a firewall: since that is on), and that each clean has succeeded.
 func (r results) unchanged(looks int) {
 	t := r.t
-	before := strings.Split(r.text("state-before"), "\n")
 	states, err := filepath.Glob(filepath.Join(r.dir, "state-*"))
 	require.NoError(t, err)
 	if len(states) < looks {
 		t.Errorf("the state was looked at %d times only", len(states))
 	}
 	for _, path := range states {
-		for _, line := range difference(before, strings.Split(r.text(filepath.Base(path)), "\n")) {
+		first := "state-before"
+		if strings.HasPrefix(filepath.Base(path), "state-walled") {
+			first = "state-walled-before"
+		}
+		for _, line := range difference(strings.Split(r.text(first), "\n"), strings.Split(r.text(filepath.Base(path)), "\n")) {
 			t.Errorf("%s: %s", filepath.Base(path), line)
 		}
 	}
@@ -181,4 +218,65 @@ func difference(before, after []string) (changed []string) {
 		}
 	}
 	return changed
+}
+
+// forbidden judges what was said and measured where a setting forbids user namespaces.
+func (r results) forbidden(setting string) {
+	t, name := r.t, "forbidden-"+setting
+	r.ended(name+"-set", "0")
+	named := func(what, reason, fix string) {
+		if !strings.Contains(reason, setting+" is 0") || !strings.Contains(fix, "sysctl ") {
+			t.Errorf("%s: of %s is said %q, try %q", name, what, reason, fix)
+		}
+	}
+	for _, e := range r.engines(name + "-engines") {
+		if e.Name == "charliecloud" {
+			named("charliecloud for root", e.Reason, e.Fix)
+		}
+		for _, l := range e.Levels[engine.Rootless] {
+			if l.Name == "yes" && slices.Contains([]string{"docker", "podman", "bubblewrap", "charliecloud"}, e.Name) {
+				named(e.Name+" rootless", l.Reason, l.Fix)
+			}
+		}
+	}
+	for _, e := range r.engines(name + "-alice-engines") {
+		if slices.Contains([]string{"floor", "podman", "bubblewrap", "charliecloud"}, e.Name) {
+			named("alice's "+e.Name, e.Reason, e.Fix)
+		}
+	}
+	r.ended(name+"-root", "0")
+	root := r.record(name + "-root-record")
+	for id, trials := range root.trials {
+		if strings.Contains(id, "rootless") || trials == 0 {
+			t.Errorf("%s: %s has %d trials", name, id, trials)
+		}
+	}
+	for _, id := range []string{"podman/rootful", "bubblewrap/rootful"} {
+		if root.trials[id] == 0 {
+			t.Errorf("%s: nothing of %s was measured: %v", name, id, root.left)
+		}
+	}
+}
+
+// conforming are the engines whose conformance suite runs on a platform.
+var conforming = []struct{ name, test string }{
+	{"oci", "TestCrun"}, {"docker", "TestConformance/api"}, {"podman", "TestConformance/rootful"}, {"containerd", "TestConformance/runc"},
+}
+
+// judgeDeep judges what takes longer.
+func judgeDeep(out results) {
+	t := out.t
+	for _, name := range []string{"explain-docker", "explain-podman", "features", "ablate", "quick", "quick-alice"} {
+		out.ended(name, "0")
+	}
+	out.ended("selftest", "0", "4") // emulated, times scatter
+	for _, name := range []string{"ablate-record", "quick-record", "quick-alice-record"} {
+		out.record(name)
+	}
+	for _, e := range conforming {
+		out.ended("conformance-"+e.name, "0")
+		if !strings.Contains(out.text("conformance-"+e.name+".out"), "--- PASS: "+e.test+" ") {
+			t.Errorf("nothing of %s's conformance suite has run", e.name)
+		}
+	}
 }

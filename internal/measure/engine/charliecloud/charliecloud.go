@@ -99,6 +99,10 @@ func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		}
 		yes := &d.Levels[engine.Rootless][1]
 		yes.Usable, yes.Reason, yes.Fix = false, why, how
+		// ch-run makes two for root, too, one in the other.
+		if d.Reason, d.Fix = userns.ForbiddenNested(); d.Reason != "" {
+			return d
+		}
 	}
 	d.Usable = true
 	return d

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/host/proc"
@@ -138,7 +139,7 @@ const goneWithin = 10 * time.Second
 // Left lists what bears a kit's run id on the host, or lies mounted in its
 // directory: for tests beside Conformance too. The host gets a moment.
 func Left(kit *engine.Kit) []string {
-	for end := time.Now().Add(goneWithin); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(child.Stretch(goneWithin)); ; time.Sleep(20 * time.Millisecond) {
 		rest := slices.Sorted(maps.Keys(ours(kit.RunID, kit.Dir)))
 		if len(rest) == 0 || time.Now().After(end) {
 			return rest

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/image"
@@ -78,14 +79,14 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 		s.kit, levels = withBuilds(t, Kit(t), e, levels)
 	}
 	s.opts.Limits = cmp.Or(s.opts.Limits, &engine.Limits{CPUs: 1, MemoryBytes: 256 << 20})
-	s.opts.Limit = cmp.Or(s.opts.Limit, time.Minute)
+	s.opts.Limit = child.Stretch(cmp.Or(s.opts.Limit, time.Minute))
 	s.opts.Grace = cmp.Or(s.opts.Grace, time.Second)
-	s.opts.Hang = cmp.Or(s.opts.Hang, 3*time.Second)
+	s.opts.Hang = child.Stretch(cmp.Or(s.opts.Hang, 3*time.Second))
 	s.spec = engine.Spec{ID: "conformance", Levels: levels, Limits: *s.opts.Limits}
 
 	s.detect(t)
 	defer plantFor(t, e, s).Check()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), child.Stretch(2*time.Minute))
 	defer cancel()
 	env, err := e.Open(ctx, s.kit, s.spec)
 	if err != nil {
@@ -120,7 +121,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	s.waited() // also where -run left the checks out that wait for them
 	s.closeBox(t)
 	// The time to open is over by now where the checks were many, or slow.
-	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel = context.WithTimeout(t.Context(), child.Stretch(2*time.Minute))
 	defer cancel()
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -87,7 +88,7 @@ func (s *suite) forgotten(t *testing.T) {
 	closed := false
 	shut := func() error {
 		closed = true
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), endLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), child.Stretch(endLimit))
 		defer cancel()
 		return env.Close(ctx)
 	}
@@ -106,7 +107,7 @@ func (s *suite) forgotten(t *testing.T) {
 	}
 	select {
 	case <-h.Ended():
-	case <-time.After(5 * time.Second):
+	case <-time.After(child.Stretch(5 * time.Second)):
 		t.Error("Ended is not closed, and the environment is")
 	}
 	if pids := processesWith(args.Word); len(pids) > 0 && !s.simulated() {

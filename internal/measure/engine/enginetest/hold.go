@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/probe"
@@ -46,7 +47,7 @@ func (s *suite) hold(t *testing.T, env engine.Environment, task engine.Task) eng
 
 func end(t *testing.T, h engine.Held, grace time.Duration) (engine.Result, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), grace+endLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), grace+child.Stretch(endLimit))
 	defer cancel()
 	return h.End(ctx, engine.Stop{Grace: grace})
 }
@@ -276,7 +277,7 @@ func (s *suite) execHangs(t *testing.T, x engine.Executor) {
 	if s.simulated() {
 		return
 	}
-	for end := time.Now().Add(goneWithin); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(child.Stretch(goneWithin)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if len(processesWith(args.Word)) == 0 { // it was killed, and may still be going
 			return
 		}

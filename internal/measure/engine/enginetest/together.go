@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/forward"
@@ -151,7 +152,7 @@ func endedAlone(t *testing.T, h engine.Held) engine.Result {
 	t.Helper()
 	select {
 	case <-h.Ended():
-	case <-time.After(endLimit):
+	case <-time.After(child.Stretch(endLimit)):
 		t.Error("Ended was not closed when the payload had ended")
 	}
 	return ended(t, h, time.Second)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/probe"
 )
@@ -35,7 +36,7 @@ func (s *suite) wait(t *testing.T) {
 		w.task = s.task(&w.args)
 		set(&w.task)
 		s.waits[name] = w
-		ctx, cancel := context.WithTimeout(t.Context(), w.task.Limit+30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), w.task.Limit+child.Stretch(30*time.Second))
 		go func() {
 			defer close(w.done)
 			defer cancel()

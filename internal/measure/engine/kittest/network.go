@@ -15,10 +15,6 @@ import (
 	"plimsoll/internal/common/require"
 )
 
-// insideKey is set in a process that is in a network namespace of its own; its
-// value is the test's name.
-const insideKey = "PLIMSOLL_TEST_INSIDE"
-
 // OwnNetwork runs the test or subtest that calls it once more, in network and
 // mount namespaces of its own in which bridged packets go through the packet
 // filter, and says whether this is that one: what it does to links and packet
@@ -40,25 +36,7 @@ func OwnNetwork(t *testing.T, programs ...string) bool {
 		isolate(t)
 		return true
 	}
-	args := []string{"-test.v", "-test.run=^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"}
-	for _, a := range os.Args[1:] {
-		if strings.HasPrefix(a, "-test.gocoverdir") || strings.HasPrefix(a, "-test.timeout") {
-			args = append(args, a)
-		}
-	}
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), insideKey+"="+t.Name())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.CombinedOutput()
-	t.Logf("in a network namespace of its own:\n%s", out)
-	switch {
-	case err != nil:
-		t.Fatal(err)
-	case strings.Contains(string(out), "--- SKIP: "+t.Name()+" "):
-		t.Skip("skipped inside, as said above")
-	case !strings.Contains(string(out), "--- PASS: "+t.Name()+" "):
-		t.Fatal("it did not run inside")
-	}
+	again(t, exec.Command(os.Args[0]), &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS})
 	return false
 }
 

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/confile"
 	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/userns"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -63,6 +64,9 @@ func who(kit *engine.Kit, level string) (*engine.User, *engine.Error) {
 	case kit.User.RuntimeDir == "":
 		return nil, &engine.Error{Class: record.Unavailable,
 			Text: fmt.Sprintf("the user %s has no runtime directory (XDG_RUNTIME_DIR)", kit.User.Name), Fix: "loginctl enable-linger " + kit.User.Name}
+	}
+	if why, fix := userns.Forbidden("podman"); why != "" {
+		return nil, &engine.Error{Class: record.Unavailable, Text: why, Fix: fix}
 	}
 	return kit.User, nil
 }

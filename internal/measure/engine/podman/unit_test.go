@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/kittest"
 	"plimsoll/internal/record"
 )
 
@@ -137,6 +138,27 @@ func TestWho(t *testing.T) {
 		if got != c.want || (err != nil) != c.fails {
 			t.Errorf("root %v, level %s: %v, %v", c.root, c.level, got, err)
 		}
+	}
+}
+
+// Where the kernel forbids user namespaces, rootless Podman is not usable, and says why.
+func TestForbidden(t *testing.T) {
+	if !kittest.NoUserNamespaces(t) {
+		return
+	}
+	path := filepath.Join(t.TempDir(), "podman")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho 5.4.2\n"), 0o755))
+	kit := &engine.Kit{Getenv: os.Getenv, LookPath: func(string) (string, error) { return path, nil },
+		User: &engine.User{Name: "u", UID: os.Getuid(), RuntimeDir: t.TempDir()}}
+	if d := New().Detect(t.Context(), kit); d.Usable || !strings.Contains(d.Reason, "max_user_namespaces is 0") || d.Fix == "" {
+		t.Errorf("%+v", d)
+	}
+	kit.Root = true
+	if d := New().Detect(t.Context(), kit); !d.Usable {
+		t.Errorf("as root: %+v", d)
+	}
+	if err := possible(kit, engine.Rootless, "yes"); err == nil || !strings.Contains(err.Text, "max_user_namespaces is 0") {
+		t.Errorf("rootless for root: %v", err)
 	}
 }
 

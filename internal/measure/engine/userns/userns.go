@@ -10,12 +10,17 @@ import (
 	"strings"
 )
 
-// settings are the files that can forbid it, with the value that does and
+// settings are the files that can forbid it, with the value that does, to
+// whom, whether in another user namespace it is forbidden to root as well, and
 // what to set instead.
-var settings = []struct{ file, forbids, fix string }{
-	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
-	{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=15000"},
-	{restricted, "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
+var settings = []struct {
+	file, forbids, whom string
+	nested              bool
+	fix                 string
+}{
+	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "ordinary users", true, "sysctl kernel.unprivileged_userns_clone=1"},
+	{"/proc/sys/user/max_user_namespaces", "0", "everybody, root too", true, "sysctl user.max_user_namespaces=15000"},
+	{restricted, "1", "ordinary users", false, "sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
 }
 
 // restricted is the file of AppArmor's, which restricts programs without a profile.
@@ -25,20 +30,27 @@ const restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 // programs, and what allows it; both empty where nothing is in the way. Where
 // AppArmor restricts them, as on Ubuntu since 23.10, a program may do it that has
 // a profile of its own which says so.
-func Forbidden(programs ...string) (reason, fix string) { return forbidden("/", programs) }
+func Forbidden(programs ...string) (reason, fix string) { return forbidden("/", false, programs) }
 
-func forbidden(root string, programs []string) (reason, fix string) {
+// ForbiddenNested says why not even root can make one inside another, and what allows it.
+func ForbiddenNested() (reason, fix string) { return forbidden("/", true, nil) }
+
+func forbidden(root string, nested bool, programs []string) (reason, fix string) {
 	for _, s := range settings {
 		text, err := os.ReadFile(filepath.Join(root, s.file))
-		if err != nil || strings.TrimSpace(string(text)) != s.forbids {
+		if err != nil || strings.TrimSpace(string(text)) != s.forbids || nested && !s.nested {
 			continue
 		}
-		reason, fix = fmt.Sprintf("ordinary users may not make user namespaces: %s is %s", s.file, s.forbids), s.fix
+		what, whom := "user namespaces are", s.whom
+		if nested {
+			what, whom = "user namespaces inside another are", "root, too"
+		}
+		reason, fix = fmt.Sprintf("%s forbidden to %s: %s is %s", what, whom, s.file, s.forbids), s.fix
 		if s.file == restricted && len(programs) > 0 {
 			if hasProfile(root, programs) {
 				continue
 			}
-			reason += ", and no profile in " + profiles + " lets " + programs[0] + " do it"
+			reason += ", and no profile in " + profiles + " lets " + programs[0] + " make them"
 			fix = "give " + programs[0] + " an AppArmor profile with the rule `userns,`; for all programs: " + fix
 		}
 		return reason, fix

@@ -28,7 +28,7 @@ func TestForbidden(t *testing.T) {
 		{"with a profile", "apparmor_restrict_unprivileged_userns", "1", rootlesskit, []string{"rootlesskit"}, "", ""},
 		{"with a profile by a variable", "apparmor_restrict_unprivileged_userns", "1", byVariable, []string{"bwrap"}, "", ""},
 		{"with one for a pattern", "apparmor_restrict_unprivileged_userns", "1", starter, []string{"apptainer", "starter"}, "", ""},
-		{"with another's", "apparmor_restrict_unprivileged_userns", "1", rootlesskit, []string{"bwrap"}, "no profile in /etc/apparmor.d lets bwrap do it", "profile with the rule `userns,`"},
+		{"with another's", "apparmor_restrict_unprivileged_userns", "1", rootlesskit, []string{"bwrap"}, "no profile in /etc/apparmor.d lets bwrap make them", "profile with the rule `userns,`"},
 		{"with one that doesn't say so", "apparmor_restrict_unprivileged_userns", "1", without, []string{"bwrap"}, "no profile in", "userns"},
 		{"for no program in particular", "apparmor_restrict_unprivileged_userns", "1", byVariable, nil, "is 1", "sysctl"},
 	} {
@@ -40,9 +40,22 @@ func TestForbidden(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(root, "proc/sys/kernel", c.setting), []byte(c.value+"\n"), 0o600))
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(root, "etc/apparmor.d/it"), []byte(c.profile), 0o600))
-		reason, fix := forbidden(root, c.programs)
+		reason, fix := forbidden(root, false, c.programs)
 		if (reason == "") != (c.reason == "") || !strings.Contains(reason, c.reason) || !strings.Contains(fix, c.fix) {
 			t.Errorf("%s: %q, %q", c.what, reason, fix)
 		}
+		if reason, _ := forbidden(root, true, nil); (reason != "") != (c.setting == "unprivileged_userns_clone") {
+			t.Errorf("%s: to root, in another: %q", c.what, reason)
+		}
+	}
+}
+
+// The limit on their number holds for root, too.
+func TestForbiddenNested(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/sys/user"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/sys/user/max_user_namespaces"), []byte("0\n"), 0o600))
+	if reason, fix := forbidden(root, true, nil); !strings.Contains(reason, "forbidden to root, too: ") || fix == "" {
+		t.Errorf("%q, %q", reason, fix)
 	}
 }

@@ -1,17 +1,17 @@
 #!/bin/sh
 # Runs in a platform as root: what users do, and after each part what it has left. KILLS is how many
-# runs are killed.
+# runs are killed; with DEEP what takes longer is done, too.
 out=/platform/out
 part() { echo "== $(cut -d' ' -f1 /proc/uptime) $*" | tee /dev/console; }
 # did NAME COMMAND...: what it prints, and its status
 did() {
-	name=$1
+	what=$1
 	shift
-	"$@" >"$out/$name.out" 2>"$out/$name.err"
-	echo $? >"$out/$name.status"
+	"$@" >"$out/$what.out" 2>"$out/$what.err"
+	echo $? >"$out/$what.status"
 }
 # state NAME: what a run may leave, as text. Slices of systemd's own stay once they were needed,
-# and Podman's proxy of DHCP ends when it likes.
+# and Podman's proxy of DHCP ends when it likes, as Docker's network namespaces do.
 state() {
 	{
 		systemctl list-units --all --plain --no-legend --full --type=service,socket,scope,slice,mount | awk '{print "unit", $1, $2, $3, $4}' |
@@ -22,11 +22,32 @@ state() {
 		find /var/lib /run /home/alice/.local -maxdepth 3 -name '*plimsoll*' ! -path '*/plimsoll/images*' ! -path '/run/plimsoll*' ! -path '/run/user/1000/plimsoll*' ! -path '/var/lib/plimsoll*' ! -path '*/state/plimsoll*' -printf 'file %p\n'
 		awk '{print "mount", $4, $5}' /proc/self/mountinfo
 		ip -o link | awk '{print "link", $2}'
+		ip -o route | grep -v 'proto dhcp' | sed 's/^/route /'
+		ip rule | sed 's/^/rule /'
+		find /run/netns /run/user/1000/netns -type f -printf 'netns %p\n'
+		sysctl -a | grep -E '^(kernel|fs|vm|user|net\.(bridge|netfilter|ipv4\.(ip_|ping|conf\.(all|default))))' |
+			grep -vE 'random|last_pid|-nr|pty|inode-state|dentry|count|next_id|quota|sched_domain|hung_task|numa' | sed 's/^/sysctl /'
+		find /tmp /var/tmp /dev/shm -maxdepth 2 -name '*plimsoll*' ! -path '*/plimsoll-test-images-*' -printf 'file %p\n'
+		find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 -printf 'tracing %p\n'
+		cat /sys/kernel/tracing/kprobe_events /sys/kernel/tracing/uprobe_events | sed 's/^/tracing /'
+		losetup -an | sed 's/^/loop /'
+		pgrep -af plimsoll | sed 's/^[0-9]* /process /'
+		lxc-ls -1 | sed 's/^/lxc /'
+		machinectl list --no-legend | sed 's/^/machine /'
 		nft list ruleset | sed 's/counter packets [0-9]* bytes [0-9]*//; s/^/nft /'
 		sed 's/^/profile /' /sys/kernel/security/apparmor/profiles
 		docker ps -aq | sed 's/^/docker /'
 		podman ps -aq --external | sed 's/^/podman /'
-		ctr namespaces ls -q | sed 's/^/containerd /'
+		for kind in image volume network; do
+			docker $kind ls -q | sed "s/^/docker $kind /"
+			podman $kind ls -q | sed "s/^/podman $kind /"
+		done
+		# Asking Podman itself would start what stays.
+		jq -r '.[] | "alice \(.names)"' /home/alice/.local/share/containers/storage/*-containers/containers.json /home/alice/.local/share/containers/storage/*-images/images.json
+		for n in $(ctr namespaces ls -q); do
+			echo "containerd $n"
+			for kind in containers tasks images snapshots leases; do ctr -n "$n" $kind ls | sed "1d; s/ .*//; s/^/containerd $n $kind /"; done
+		done
 	} 2>/dev/null | sort >"$out/state-$1"
 }
 # ended waits for the Podmans that a killed run has left to their own end, and for systemd, which
@@ -80,6 +101,30 @@ state sudo
 part explain
 did explain plimsoll explain --wait --progress none --starts 3 oci runtime=crun
 state explain
+if [ -n "$DEEP" ]; then
+	part deep
+	for engine in docker podman; do did explain-$engine plimsoll explain --wait --progress none --starts 2 $engine network=none; done
+	state explain-deep
+	did selftest plimsoll selftest --wait --progress none --blocks 20
+	state selftest
+	did features plimsoll features --wait --progress none --format json docker podman
+	state features
+	did ablate plimsoll ablate --wait --force --progress none --blocks 3 --mechanism masked-paths --record "$out/ablate-record" oci runtime=crun
+	state ablate
+	part quick
+	did quick plimsoll run --wait --force --progress none --blocks 2 quick -o "$out/quick-record"
+	state quick
+	did quick-alice su -l alice -c 'plimsoll run --wait --force --progress none --blocks 2 quick -o quick'
+	cp -r /home/alice/quick "$out/quick-alice-record"
+	state quick-alice
+	part conformance
+	# Which configuration of an engine goes through everything.
+	for which in oci:TestCrun docker:TestConformance/api podman:TestConformance/rootful containerd:TestConformance/runc; do
+		name=${which%%:*} test=${which#*:}
+		did "conformance-$name" env SUDO_USER=alice "/platform/in/$name.test" -test.v -test.timeout=40m -test.parallel=1 "-test.run=^$(echo "$test" | sed 's:/:$/^:')\$"
+		state "conformance-$name"
+	done
+fi
 n=0
 while [ $n -lt "${KILLS:-3}" ]; do
 	part kill $n
@@ -93,4 +138,27 @@ while [ $n -lt "${KILLS:-3}" ]; do
 	state killed-$n
 	n=$((n + 1))
 done
+# A machine that forbids user namespaces: to ordinary users, then to everybody.
+for setting in kernel.unprivileged_userns_clone user.max_user_namespaces; do
+	name=forbidden-${setting##*.}
+	part "$name"
+	old=$(sysctl -n $setting)
+	did "$name-set" sysctl -w $setting=0
+	did "$name-engines" env SUDO_USER=alice plimsoll engines --format json
+	did "$name-root" env SUDO_USER=alice plimsoll run --wait --force --progress none forbidden.yaml -o "$out/$name-root-record"
+	did "cleaned-$name" env SUDO_USER=alice plimsoll clean
+	did "$name-alice-engines" su -l alice -c 'plimsoll engines --format json'
+	did "$name-alice" su -l alice -c "plimsoll run --wait --force --progress none forbidden.yaml -o $name"
+	did "cleaned-$name-alice" su -l alice -c 'plimsoll clean'
+	cp -r "/home/alice/$name" "$out/$name-alice-record"
+	sysctl -qw "$setting=$old"
+	state "$name"
+done
+# A firewall that drops what is not allowed. What it adds itself is there before.
+part walled
+did firewall ufw --force enable
+state walled-before
+did walled plimsoll run --wait --force --progress none walled.yaml -o "$out/walled-record"
+did cleaned-4 plimsoll clean
+state walled-after
 part end

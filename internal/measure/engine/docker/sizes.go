@@ -72,7 +72,7 @@ func (env *environment) sizesBelow(ctx context.Context, info *system.Info, ref s
 	ctx = namespaces.WithNamespace(ctx, info.Containerd.Namespaces.Containers)
 	img, err := c.GetImage(ctx, ref)
 	if err == nil {
-		below := engine.ImageSizes{}
+		var below engine.ImageSizes
 		below, err = ctrd.Sizes(ctx, c, img, func(ctx context.Context, key string, _ bool) (ctrd.Layer, error) {
 			// Without a snapshot of ours, which the daemon's users would see.
 			usage, err := c.SnapshotService(info.Driver).Usage(ctx, key)

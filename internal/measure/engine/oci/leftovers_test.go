@@ -136,7 +136,7 @@ func groupOf(t *testing.T, name string) string {
 func TestBearingOwnFiles(t *testing.T) {
 	t.Parallel()
 	kit := kittest.Bare(t)
-	crun, _ := programNamed("crun")
+	crun := programNamed("crun")
 	require.NoError(t, os.MkdirAll(filepath.Join(crun.root(kit), ".empty-directory"), 0o700))
 	require.NoError(t, os.Mkdir(filepath.Join(crun.root(kit), "plimsoll-t1"), 0o700))
 	left, err := New().Bearing(t.Context(), kit, kit.RunID)

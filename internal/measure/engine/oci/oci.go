@@ -191,7 +191,7 @@ func (e *Engine) refuse(ctx context.Context, kit *engine.Kit, spec engine.Spec) 
 		}
 		return program{}, "", &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("a bare OCI runtime has no %s=%s", factor, level)}
 	}
-	p, _ := programNamed(spec.Level(engine.Runtime))
+	p := programNamed(spec.Level(engine.Runtime))
 	path, l := e.find(ctx, kit, p)
 	if !l.Usable {
 		return p, "", &engine.Error{Class: record.Unavailable, Text: l.Reason, Fix: l.Fix}

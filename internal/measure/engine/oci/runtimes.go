@@ -55,16 +55,17 @@ var programs = []program{
 	}},
 }
 
-func programNamed(name string) (program, bool) {
+// programNamed returns the program of a level, the zero value of an unknown one.
+func programNamed(name string) program {
 	if name == engine.DefaultLevel {
-		return programs[0], true
+		return programs[0]
 	}
 	for _, p := range programs {
 		if p.name == name {
-			return p, true
+			return p
 		}
 	}
-	return program{}, false
+	return program{}
 }
 
 // youkiRun: up to 0.7 `youki run` does not see the end of a container that

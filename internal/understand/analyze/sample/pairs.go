@@ -46,10 +46,14 @@ func PairsOf(d []float64) Pairs {
 	return Pairs{len(d), stats.SignedRank(d), center, se, nu}
 }
 
-// Blocks, Moments and Floor are as those of a Sample.
-func (p Pairs) Blocks() int                       { return p.n }
+// Blocks is their number.
+func (p Pairs) Blocks() int { return p.n }
+
+// Moments are those of a t interval: its centre, standard error and degrees of freedom.
 func (p Pairs) Moments() (center, se, nu float64) { return p.center, p.se, p.nu }
-func (p Pairs) Floor() float64                    { return stats.SignedRankFloor(p.n) }
+
+// Floor is the least p that the signed-rank test can give.
+func (p Pairs) Floor() float64 { return stats.SignedRankFloor(p.n) }
 
 // P tests that the ratio is 1, two-sided. NaN where there are too few pairs.
 func (p Pairs) P(t Test) float64 {

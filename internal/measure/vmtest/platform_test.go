@@ -31,17 +31,10 @@ func TestPlatform(t *testing.T) {
 		t.Skip("takes ten minutes, and builds a disk of a gigabyte: make test-platforms boots it")
 	}
 	if strings.HasSuffix(name, "-uml") {
-		quickly(t, name)
+		judgeQuick(drive(t, name, t.TempDir(), "1200", []string{"quick.sh", "quick.yaml", "killed.yaml"}, "LEVEL=quick"))
 		return
 	}
-	in, dir := t.TempDir(), os.Getenv("PLIMSOLL_PLATFORM_OUT")
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	program, err := compile("./cmd/plimsoll")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(in, "plimsoll"), program, 0o755)) //nolint:gosec // a program
-	deep, limit := os.Getenv("PLIMSOLL_PLATFORM_DEEP"), "3000"
+	in, deep, limit := t.TempDir(), os.Getenv("PLIMSOLL_PLATFORM_DEEP"), "3000"
 	if deep != "" {
 		limit = "12000"
 		for _, e := range conforming {
@@ -53,20 +46,35 @@ func TestPlatform(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []string{"platform.sh", "platform.yaml", "private.yaml", "density.yaml", "killed.yaml", "forbidden.yaml", "walled.yaml", "fetch.yaml"} {
+	files := []string{"platform.yaml", "private.yaml", "density.yaml", "killed.yaml", "forbidden.yaml", "walled.yaml", "fetch.yaml"}
+	out := drive(t, name, in, limit, files, "KILLS="+os.Getenv("PLIMSOLL_PLATFORM_KILLS"), "DEEP="+deep)
+	judgePlatform(out)
+	if deep != "" {
+		judgeDeep(out)
+	}
+}
+
+// drive boots a platform with the program, files of testdata and what in has already, and
+// runs platform.sh there with some variables, for at most limit seconds.
+func drive(t *testing.T, name, in, limit string, files []string, vars ...string) results {
+	t.Helper()
+	dir := os.Getenv("PLIMSOLL_PLATFORM_OUT")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	program, err := compile("./cmd/plimsoll")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(in, "plimsoll"), program, 0o755)) //nolint:gosec // a program
+	for _, f := range append(files, "platform.sh") {
 		text, err := os.ReadFile(filepath.Join("testdata", f))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(in, f), text, 0o644)) //nolint:gosec // for another user
 	}
-	cmd := exec.Command("../../../lab/platform", "run", name, "--in", in, "--out", dir, "--limit", limit, "--",
-		"env", "KILLS="+os.Getenv("PLIMSOLL_PLATFORM_KILLS"), "DEEP="+deep, "sh", "platform.sh")
-	said, err := cmd.CombinedOutput()
+	args := append([]string{"run", name, "--in", in, "--out", dir, "--limit", limit, "--", "env"}, vars...)
+	said, err := exec.Command("../../../lab/platform", append(args, "sh", "platform.sh")...).CombinedOutput()
 	t.Logf("%s", said)
 	require.NoError(t, err)
-	judgePlatform(results{t, dir})
-	if deep != "" {
-		judgeDeep(results{t, dir})
-	}
+	return results{t, dir}
 }
 
 // listedEngine is an engine as `plimsoll engines --format json` lists it.

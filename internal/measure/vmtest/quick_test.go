@@ -3,42 +3,14 @@
 package vmtest
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"plimsoll/internal/common/require"
 )
 
-// quickly does a part of what TestPlatform does, on a platform that is quick enough for every run of
-// the tests: small studies as root and as an ordinary user, and one run that is killed.
-func quickly(t *testing.T, name string) {
-	t.Helper()
-	in, dir := t.TempDir(), os.Getenv("PLIMSOLL_PLATFORM_OUT")
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	program, err := compile("./cmd/plimsoll")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(in, "plimsoll"), program, 0o755)) //nolint:gosec // a program
-	for _, f := range []string{"platform.sh", "quick.sh", "quick.yaml", "killed.yaml"} {
-		text, err := os.ReadFile(filepath.Join("testdata", f))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(in, f), text, 0o644)) //nolint:gosec // for another user
-	}
-	cmd := exec.Command("../../../lab/platform", "run", name, "--in", in, "--out", dir, "--limit", "1200", "--",
-		"env", "LEVEL=quick", "sh", "platform.sh")
-	said, err := cmd.CombinedOutput()
-	t.Logf("%s", said)
-	require.NoError(t, err)
-	judgeQuick(results{t, dir})
-}
-
-// judgeQuick judges what quick.sh left.
+// judgeQuick judges what quick.sh left: a part of what platform.sh does, on a platform that is
+// quick enough for every run of the tests.
 func judgeQuick(out results) {
 	t := out.t
 	host := out.doctor("doctor", "v2")

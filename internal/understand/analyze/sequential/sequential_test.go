@@ -111,7 +111,7 @@ func TestUntilRates(t *testing.T) {
 					left++
 				}
 			}
-			tab.Compare(nil, medians, 0.01)
+			tab.Compare(make([]record.Environment, envs), medians, 0.01)
 			for _, p := range tab.Pairs {
 				if p.Holm != nil && *p.Holm < sample.Alpha {
 					alarms++

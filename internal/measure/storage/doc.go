@@ -7,7 +7,7 @@
 // difference that can't be known (a counter that went back, a mount that went
 // away) is left out with a sentence and never guessed. The counters have the
 // same names for all file systems, so that one study can ask for them anywhere;
-// what stands behind each name is in docs/storage.md.
+// docs/storage.md lists them.
 //
 // Why it is so: docs/decisions/storage.md.
 package storage

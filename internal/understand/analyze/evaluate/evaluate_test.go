@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -308,13 +307,11 @@ func wide(n int) recordtest.Spec {
 
 // BenchmarkRead1M reads and analyses a million trials of ten environments with ten trials
 // a block, and of 25 with one, which makes 300 pairs of 40 000 blocks. Where /proc is there
-// it reports the time of all processors and the peak of resident memory too.
+// it reports the peak of resident memory too.
 func BenchmarkRead1M(b *testing.B) {
 	for _, spec := range []recordtest.Spec{recordtest.Big(1_000_000), wide(1_000_000)} {
 		b.Run(spec.Name, func(b *testing.B) {
 			dir := spec.Write(b)
-			var before, after syscall.Rusage
-			require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &before))
 			b.ResetTimer()
 			for b.Loop() {
 				r, err := record.Open(dir)
@@ -323,9 +320,6 @@ func BenchmarkRead1M(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &after))
-			used := after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()
-			b.ReportMetric(float64(used)/1e9/float64(b.N), "cpu-s/op")
 			if status, err := os.ReadFile("/proc/self/status"); err == nil {
 				for line := range strings.Lines(string(status)) {
 					var kb float64

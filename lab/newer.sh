@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # name, run, socket, bridge, gateway are set by the engine's script
+# shellcheck disable=SC2154 # name, title, run, socket, bridge, gateway are set by the engine's script
 # Shared by the engines of the second generation: newer than the distribution's, on sockets and
 # paths of their own, beside the first. Sourced, never run.
 
@@ -7,11 +7,14 @@ tree=$LAB_STATE/$name
 bin=$tree/bin
 machine=$(uname -m)-linux-gnu
 
-# crun of Debian sid, with what it is linked with: for unpacked.
+# What several of them have: releases, for released; crun of Debian sid, with what it is linked with,
+# for unpacked.
 # shellcheck disable=SC2034 # in the engines' scripts
-newer_crun="crun=1.28-1"
+newer_runc=1.5.3 newer_containerd=2.4.2 newer_crun="crun=1.28-1"
 # shellcheck disable=SC2034
 crun_libraries=(libc6 libblake3-0 libjson-c5 libseccomp2 libcap2 libsystemd0)
+
+engine_lacks() { [ -e "$tree/complete" ] || { echo "$title"; return 1; }; }
 
 # released PROGRAM VERSION: build a release from its Go module, by Plimsoll's own means, and put
 # its programs into $bin. It is kept where `plimsoll releases` keeps what it builds.

@@ -20,8 +20,8 @@ import (
 
 // Shape fails the test where the JSON of a type lacks a field that the file lists, or has
 // one of another type: programs of others read it. A further field fails too, until -update
-// adds it. -update takes no field away: whoever does so raises the version of the schema
-// and deletes the field's line, or the file.
+// adds it. -update takes no field away: to do so, raise the version of the schema and
+// delete the field's line, or the file.
 func Shape(t testing.TB, path string, of reflect.Type) {
 	t.Helper()
 	is := Fields(of)

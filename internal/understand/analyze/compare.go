@@ -11,7 +11,7 @@ import (
 )
 
 // column is what comparisons need of an environment: its block medians, NaN where there
-// is none, their logarithms, and those that there are in order.
+// is none, their logarithms, and the known medians in order.
 type column struct{ values, logs, sorted []float64 }
 
 func columnOf(medians []float64) *column {

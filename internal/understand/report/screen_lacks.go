@@ -37,12 +37,15 @@ func (s *screen) lacks(env string) string {
 	return audit.Listed(parts)
 }
 
+// lacksSome says whether an environment is known to lack some of it.
+func (s *screen) lacksSome(env string) bool {
+	parts, _ := s.partsLacking(env)
+	return len(parts) > 0
+}
+
 // lacksAny says whether the column has something to say.
 func (s *screen) lacksAny(r *ranking) bool {
-	return slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool {
-		parts, _ := s.partsLacking(c.Env)
-		return len(parts) > 0
-	})
+	return slices.ContainsFunc(r.cells(), func(c *analyze.Cell) bool { return s.lacksSome(c.Env) })
 }
 
 // lacksLegend says what the mark or the column stands for.

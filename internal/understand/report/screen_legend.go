@@ -99,7 +99,7 @@ func (s *screen) pageLegend() string {
 		parts = append(parts, "95 %: all ranks at once, each [a, b] and whisker alone")
 	}
 	parts = append(parts, s.networkLegend(envs), clientLegend(envs))
-	if slices.ContainsFunc(envs, func(env string) bool { return s.lacks(env) != "" }) {
+	if slices.ContainsFunc(envs, s.lacksSome) {
 		parts = append(parts, s.lacksLegend(inWords))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")

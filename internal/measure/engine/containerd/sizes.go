@@ -30,11 +30,9 @@ func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSize
 	if z.Printed, err = img.Size(ctx); err != nil {
 		return z, env.d.wrong("asking for the size of "+ref, err)
 	}
-	printed := z.Printed
-	if z, err = ctrd.Sizes(ctx, env.d.Client, img, env.layer); err != nil {
+	if z, err = ctrd.Sizes(ctx, env.d.Client, img, z.Printed, env.layer); err != nil {
 		return z, env.d.wrong("measuring the image "+ref, err)
 	}
-	z.Printed = printed
 	return z, nil
 }
 

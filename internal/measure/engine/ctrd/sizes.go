@@ -25,9 +25,10 @@ type Layer struct {
 
 // Sizes returns what an image takes in the store of containerd, in the namespace of the context:
 // its blobs and the snapshots that its layers were unpacked into. layer measures one of these by
-// its key; top is the last one. What other images of the namespace have too is shared.
-func Sizes(ctx context.Context, c *client.Client, img client.Image, layer func(ctx context.Context, key string, top bool) (Layer, error)) (engine.ImageSizes, error) {
-	z := engine.ImageSizes{Printed: -1, Unpacked: -1, Converted: -1}
+// its key; top is the last one. What other images of the namespace have too is shared. printed is
+// what the engine prints as the image's size.
+func Sizes(ctx context.Context, c *client.Client, img client.Image, printed int64, layer func(ctx context.Context, key string, top bool) (Layer, error)) (engine.ImageSizes, error) {
+	z := engine.ImageSizes{Printed: printed, Unpacked: -1, Converted: -1}
 	own, err := partsOf(ctx, c, img)
 	if err != nil {
 		return z, fmt.Errorf("taking the image apart: %w", err)

@@ -63,28 +63,31 @@ func (env *environment) sizesBelow(ctx context.Context, info *system.Info, ref s
 		z.How = "not read: the daemon does not tell where its containerd listens (Docker 27 and newer do)"
 		return z
 	}
-	c, err := ctrd.Dial(ctx, info.Containerd.Address, sizesLimit)
+	below, err := sizesIn(ctx, info, ref, z.Printed)
 	if err != nil {
 		z.How = fmt.Sprintf("not read: asking containerd at %s: %v", info.Containerd.Address, err)
 		return z
 	}
+	return below
+}
+
+// sizesIn asks the containerd that a daemon names. No snapshot is made: the daemon's users
+// would see it.
+func sizesIn(ctx context.Context, info *system.Info, ref string, printed int64) (z engine.ImageSizes, err error) {
+	c, err := ctrd.Dial(ctx, info.Containerd.Address, sizesLimit)
+	if err != nil {
+		return z, err
+	}
 	defer c.Close() //nolint:errcheck // it was only read from
 	ctx = namespaces.WithNamespace(ctx, info.Containerd.Namespaces.Containers)
 	img, err := c.GetImage(ctx, ref)
-	if err == nil {
-		var below engine.ImageSizes
-		below, err = ctrd.Sizes(ctx, c, img, func(ctx context.Context, key string, _ bool) (ctrd.Layer, error) {
-			// Without a snapshot of ours, which the daemon's users would see.
-			usage, err := c.SnapshotService(info.Driver).Usage(ctx, key)
-			return ctrd.Layer{Allocated: usage.Size, Apparent: -1}, err
-		})
-		if err == nil {
-			below.Printed = z.Printed
-			return below
-		}
+	if err != nil {
+		return z, err
 	}
-	z.How = fmt.Sprintf("not read: asking containerd at %s: %v", info.Containerd.Address, err)
-	return z
+	return ctrd.Sizes(ctx, c, img, printed, func(ctx context.Context, key string, _ bool) (ctrd.Layer, error) {
+		usage, err := c.SnapshotService(info.Driver).Usage(ctx, key)
+		return ctrd.Layer{Allocated: usage.Size, Apparent: -1}, err
+	})
 }
 
 // addUp reads what the layers take.

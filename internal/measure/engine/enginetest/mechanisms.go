@@ -35,8 +35,7 @@ var unseen = []string{engine.PivotRoot, engine.Keyring, engine.OwnCgroup, engine
 func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...string) {
 	t.Helper()
 	Real(t)
-	kit, levels := withBuilds(t, Kit(t), e, levels)
-	s := &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+	s, levels := suiteOf(t, e, levels)
 	s.spec = engine.Spec{ID: "mechanisms", Levels: map[string]string{}}
 	maps.Copy(s.spec.Levels, levels)
 	d := s.detect(t)
@@ -59,6 +58,13 @@ func Mechanisms(t *testing.T, e engine.Engine, levels map[string]string, but ...
 		}
 	}
 	checkGone(t, s)
+}
+
+// suiteOf is the suite of a check that opens its own environments, and the levels for them.
+func suiteOf(t *testing.T, e engine.Engine, levels map[string]string) (*suite, map[string]string) {
+	t.Helper()
+	kit, levels := withBuilds(t, Kit(t), e, levels)
+	return &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}, levels
 }
 
 // changed holds an environment without what is named, or with it, against a plain one.
@@ -105,8 +111,7 @@ func (s *suite) opened(ctx context.Context, t *testing.T) map[string]string {
 func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
 	t.Helper()
 	Real(t)
-	kit, levels := withBuilds(t, Kit(t), e, levels)
-	s := &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+	s, levels := suiteOf(t, e, levels)
 	s.spec = engine.Spec{ID: "layers", Levels: maps.Clone(levels)}
 	s.spec.Levels[engine.Image] = engine.Layered()[0].To
 	s.detect(t)
@@ -131,8 +136,7 @@ func Filled(t *testing.T, e engine.Engine, levels map[string]string) {
 	Real(t)
 	for _, m := range engine.Filled() {
 		t.Run(m.Name, func(t *testing.T) {
-			kit, levels := withBuilds(t, Kit(t), e, levels)
-			s := &suite{engine: e, kit: kit, opts: Options{Limit: time.Minute, Hang: 3 * time.Second, Grace: time.Second}}
+			s, levels := suiteOf(t, e, levels)
 			s.spec = engine.Spec{ID: "filled", Levels: maps.Clone(levels)}
 			s.spec.Levels[engine.Image] = m.To
 			s.detect(t)

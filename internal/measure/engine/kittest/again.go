@@ -47,7 +47,7 @@ func NoUserNamespaces(t *testing.T) bool {
 	}
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}
-	if err := (&exec.Cmd{Path: "/bin/true", SysProcAttr: &syscall.SysProcAttr{Cloneflags: attr.Cloneflags, UidMappings: attr.UidMappings, GidMappings: attr.GidMappings}}).Run(); err != nil {
+	if err := (&exec.Cmd{Path: "/bin/true", SysProcAttr: attr}).Run(); err != nil {
 		t.Skipf("a user namespace can't be made here: %v", err)
 	}
 	again(t, exec.Command("/bin/sh", "-c", "echo 0 >"+setting+" && exec \"$0\" \"$@\"", os.Args[0]), attr)

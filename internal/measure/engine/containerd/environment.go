@@ -216,7 +216,7 @@ func (env *environment) Ping(ctx context.Context) error { return env.d.ping(ctx)
 
 // Thing is documented in apirun.Daemon. What a private daemon holds
 // goes with it, but not the control groups of its containers, which lie at the
-// top: they are found by the container's name, and no engine need be asked.
+// top: the sweep finds them by the container's name, and no engine need be asked.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
 	t := engine.Thing{Kind: engine.KindContainer, Name: task.Name}
 	if env.d.own == nil {

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -116,10 +117,12 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 	return found, nil
 }
 
-// Places is documented in engine.Placer.
+// Places is documented in engine.Placer. No group of a container's name existed before
+// the container was made: see environment.taken.
 func (*Engine) Places(t engine.Thing) []string {
-	if t.Kind != engine.KindNamespace {
-		return nil
+	if t.Kind == engine.KindContainer {
+		groups, _ := wrap.Places(t.Name) // without hierarchies there are none
+		return groups
 	}
 	return ctrd.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
 }

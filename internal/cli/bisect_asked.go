@@ -22,7 +22,7 @@ func (b *bisectSearch) asked(s *setting, args []string, fl *pflag.FlagSet) error
 	if len(rest) > 0 && !strings.Contains(rest[0], "=") {
 		good, bad, ok := strings.Cut(rest[0], "..")
 		if !ok || strings.HasPrefix(bad, ".") {
-			return fail(Usage, "%q is no range: expected GOOD..BAD, such as v1.2..HEAD", rest[0])
+			return fail(Usage, "%q is not a range: expected GOOD..BAD, such as v1.2..HEAD", rest[0])
 		}
 		if f.good != "" {
 			return fail(Usage, "--good and %s are both given", rest[0])
@@ -44,13 +44,13 @@ func (b *bisectSearch) asked(s *setting, args []string, fl *pflag.FlagSet) error
 	case err != nil:
 		return err
 	case !slices.Contains(known, args[0]):
-		return fail(Usage, "%q is no program of which an engine takes a build; it can be one of %s", args[0], strings.Join(known, ", "))
+		return fail(Usage, "%q is not a program whose builds an engine can use; it can be one of %s", args[0], strings.Join(known, ", "))
 	case f.good == "":
 		return fail(Usage, "no good commit is given: expected GOOD..BAD, or --good")
 	case f.build == "" || f.made == "":
 		return withHint(fail(Usage, "--build and --program are needed: what builds a commit, and what that makes"), "such as --build make --program %s", args[0])
 	case !filepath.IsLocal(f.made):
-		return fail(Usage, "--program %s is no path in the work tree", f.made)
+		return fail(Usage, "--program %s is not a path in the work tree", f.made)
 	case f.buildLimit < time.Second:
 		return fail(Usage, "--build-limit is %s: expected 1s or more", f.buildLimit)
 	}

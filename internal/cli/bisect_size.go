@@ -65,7 +65,7 @@ func sized(kind bisection.Kind, builds []record.Build) (f bisection.Finding, why
 	f = s.Look(kind)
 	switch {
 	case f.Verdict == bisection.Unseen:
-		why = fmt.Sprintf("the bad end is no larger than the good one: %d and %d bytes", s.Bad, s.Good)
+		why = fmt.Sprintf("the bad end is not larger than the good one: %d and %d bytes", s.Bad, s.Good)
 	case f.Verdict == bisection.Unclear && kind == bisection.Ends:
 		why = fmt.Sprintf("both ends give a program of %d bytes", s.Good)
 	}

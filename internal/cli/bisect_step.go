@@ -36,7 +36,7 @@ func bisectStepCommand(w World) *cobra.Command {
 		Short: "Say whether a build is like the good one or like the bad one, for git bisect run",
 		Long: `Measures the file CANDIDATE with the files GOOD and BAD in the same blocks, three builds
 of PROGRAM, and says by the exit status which of them it is like: 0 like GOOD, 1 like
-BAD, 125 if it can't be told or does not run. 128 and above is an error, which ends
+BAD, 125 if it can't be decided or does not run. 128 and above is an error, which ends
 git bisect run. With --metric size the sizes of the files decide: nothing is measured.`,
 		Example:     `  git bisect run sh -c 'make || exit 125; plimsoll bisect step crun /opt/good/crun /opt/bad/crun ./crun'`,
 		Annotations: map[string]string{usageStatus: strconv.Itoa(int(stepAbort))},

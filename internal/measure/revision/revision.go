@@ -40,7 +40,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	} else if err != nil {
 		return nil, err
 	} else if !st.IsDir() {
-		return nil, fmt.Errorf("%s is no directory", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	r := &Repo{Dir: dir, env: environment(os.Environ())}
 	out, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -92,7 +92,7 @@ func git(ctx context.Context, env []string, args ...string) (string, error) {
 // Resolve finds the commit that a revision names, as git writes them.
 func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	if strings.HasPrefix(rev, "-") {
-		return "", fmt.Errorf("%q is no revision", rev)
+		return "", fmt.Errorf("%q is not a revision", rev)
 	}
 	out, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *Repo) One(ctx context.Context, hash string) (Commit, error) {
 	}
 	all, err := commits(out)
 	if err != nil || len(all) != 1 {
-		return Commit{}, fmt.Errorf("git tells nothing of %s: %w", Short(hash), err)
+		return Commit{}, fmt.Errorf("git shows nothing of %s: %w", Short(hash), err)
 	}
 	return all[0], nil
 }
@@ -165,7 +165,7 @@ func commits(out string) ([]Commit, error) {
 	for ; len(f) >= 6; f = f[6:] { // five fields, and the end of an entry
 		at, err := time.Parse(time.RFC3339, f[4])
 		if err != nil {
-			return nil, fmt.Errorf("git tells of %s: %w", Short(f[0]), err)
+			return nil, fmt.Errorf("git shows %s: %w", Short(f[0]), err)
 		}
 		all = append(all, Commit{Hash: f[0], Parents: strings.Fields(f[1]), Subject: f[2], Author: f[3], At: at})
 	}

@@ -78,7 +78,7 @@ func bisectionDocument(d *document.Document, b *Bisection, _ Options) {
 	if d.Medium == document.Markdown {
 		d.Add(document.Para{Text: document.Line{{Text: b.Verdict, Style: document.Strong}}})
 	}
-	t := &document.Table{Columns: document.Columns("commit", "beside", "is", "change", "blocks", "subject"), Below: "why"}
+	t := &document.Table{Columns: document.Columns("commit", "against", "is", "change", "blocks", "subject"), Below: "why"}
 	for i := range b.Steps {
 		t.Rows = append(t.Rows, w.row(&b.Steps[i]))
 	}

@@ -45,7 +45,7 @@ func TestBisectionBySize(t *testing.T) {
 		}
 		var out bytes.Buffer
 		require.NoError(t, Bisections.Write(&out, "markdown", b, Options{}))
-		if text := out.String(); strings.Contains(text, "block") || strings.Contains(text, "interval") || !strings.Contains(text, "A size is no matter of chance") || !strings.Contains(text, "bytes |") {
+		if text := out.String(); strings.Contains(text, "block") || strings.Contains(text, "interval") || !strings.Contains(text, "A size does not vary by chance") || !strings.Contains(text, "bytes |") {
 			t.Errorf("%s:\n%s", c.name, text)
 		}
 	}

@@ -219,7 +219,7 @@ func (w bisectionWords) changes() string {
 // chance says what the answer is worth.
 func (w bisectionWords) chance() string {
 	if w.bySize() {
-		return "A size is no matter of chance: a commit that lies nearer to an end is like it."
+		return "A size does not vary by chance: a commit that lies nearer to an end is like it."
 	}
 	return fmt.Sprintf("The chance that any of the decisions is wrong is at most %s.", sample.Percent(w.Alpha))
 }

@@ -3,78 +3,60 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/understand/report"
+	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/measure/build"
+	"plimsoll/internal/measure/revision"
+	"plimsoll/internal/record"
+	"plimsoll/internal/understand/analyze/bisection"
 )
 
 // bisectFlags are how a commit is searched for.
 type bisectFlags struct {
-	printing
 	betweenFlags
 	repo        string
-	good, bad   string
-	build       string
 	made        string
-	buildLimit  time.Duration
 	firstParent bool
-	alpha       string
 	keep        string
-	resumed     string
-	trust       bool
-}
-
-// The defaults of a search.
-const (
-	bisectBudget     = 3 * time.Minute
-	bisectBuildLimit = 30 * time.Minute
-	bisectAlpha      = "5%"
-)
-
-func (f *betweenFlags) add(c *cobra.Command, w World, budget string) {
-	fl := c.Flags()
-	f.workload, f.budget = lifeCycle, bisectBudget
-	fl.StringVar(&f.engine, "engine", "", "the engine that runs the program (default: the program's own, and none above a runtime)")
-	fl.StringVar(&f.workload, "workload", f.workload, "what runs in the containers (plimsoll workloads)")
-	fl.StringVar(&f.metric, "metric", "", "decide by this metric, or by size, that of the program's file (default: the workload's first, else startup)")
-	fl.DurationVar(&f.budget, "budget", f.budget, budget)
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of the order (0: drawn and recorded)")
-	fl.BoolVar(&f.tuned, "tuned", false, "meanwhile set what makes starts scatter less on this machine, and put it back (plimsoll tune lists it)")
-	f.addTurn(c)
-	completes(c, "workload", completeWorkloads)
-	completesEngines(c, w)
-	completesMetric(c)
 }
 
 func bisectCommand(w World) *cobra.Command {
-	f := bisectFlags{printing: printing{format: "text"}}
+	var f bisectFlags
 	c := &cobra.Command{
-		Use:   "bisect PROGRAM [GOOD..BAD] [NAME=LEVEL…]",
+		Use:   "bisect PROGRAM GOOD..BAD [NAME=LEVEL…]",
 		Short: "Find the commit that made an engine or a runtime slower or larger",
-		Long: `Builds commits of a Git repository between a good and a bad one, measures each with
-both of them in the same blocks, and finds the commit that made PROGRAM slower, or worse
-by another metric; with --metric size the one that made its file larger, which takes no
-measuring. The repository is only read: the work trees are clones.
+		Long: `Lets git bisect search the commits of a repository between a good and a bad one for the
+one that made PROGRAM slower, or worse by another metric; with --metric size for the one
+that made its file larger, which takes no measuring. Both ends are built first. Then each
+commit that git asks about is built and measured with both of them in the same blocks.
+Commits that can't be built, started or told are skipped. The repository is only read:
+the search and its work trees are in clones, which are removed at the end.
 
-Each step takes as many blocks as it needs to tell on which side of the middle a commit
-lies. The chance that any of the decisions is wrong is at most --error. Commits that
-can't be built or don't run are passed over. --resume continues a search that was cut off.
+The status is 0 if git names the commit, and 4 if only skipped commits are left or the
+ends can't be told apart.
 
-The status is 0 if a commit was found, or a few of which it is one, and 4 if the machine
-could not tell.`,
+A search that is interrupted begins anew. One that goes on is your own git bisect, with
+plimsoll bisect step for each commit:
+
+  git bisect start BAD GOOD
+  git bisect run plimsoll bisect step PROGRAM GOOD-FILE BAD-FILE FILE --build make`,
 		Example: `  plimsoll bisect crun 1.8..HEAD --repo ~/src/crun --program crun --build './autogen.sh && ./configure && make'
-  plimsoll bisect runc --good v1.1.0 --bad main --first-parent --program runc --build 'make static'
+  plimsoll bisect runc v1.1.0..main --first-parent --program runc --build 'make static'
   plimsoll bisect crun HEAD~20..HEAD client=steps --metric create --program crun --build make
-  plimsoll bisect crun 1.8..HEAD --metric size --program crun --build 'make && strip crun'
-  plimsoll bisect --resume plimsoll-bisect-20260102-030405-crun`,
+  plimsoll bisect crun 1.8..HEAD --metric size --program crun --build 'make && strip crun'`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && f.resumed == "" {
-				return errors.New("expected a program: plimsoll bisect PROGRAM GOOD..BAD")
+			if len(args) < 2 {
+				return errors.New("expected a program and a range of commits: plimsoll bisect PROGRAM GOOD..BAD")
 			}
 			return nil
 		},
@@ -84,83 +66,198 @@ could not tell.`,
 			}
 			return completeBuildLevels(w, f.engine, args[0], typed)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			if f.resumed != "" {
-				if err := keepsSearch(c.Flags(), args); err != nil {
-					return err
-				}
-			} else if f.trust {
-				return fail(Usage, "--trust-record is for --resume: a new search has no record yet")
-			}
-			return f.bisect(w, args, c.Flags())
-		},
+		RunE: func(c *cobra.Command, args []string) error { return f.bisect(w, args, c.Flags()) },
 	}
-	f.printing.add(c, report.Bisections.Formats()...)
-	f.betweenFlags.add(c, w, "the time that measuring one commit may take")
+	f.betweenFlags.add(c, w, "the command that builds, for the shell, in a work tree (required)")
 	fl := c.Flags()
 	fl.StringVar(&f.repo, "repo", ".", "the repository, or a directory in it")
-	fl.StringVar(&f.good, "good", "", "the good commit, instead of GOOD..BAD")
-	fl.StringVar(&f.bad, "bad", "HEAD", "the bad commit")
-	fl.StringVar(&f.build, "build", "", "the command that builds, for the shell, in a work tree (required)")
 	fl.StringVar(&f.made, "program", "", "the program that it makes, a path in the work tree (required)")
-	fl.DurationVar(&f.buildLimit, "build-limit", bisectBuildLimit, "the time that one build may take")
 	fl.BoolVar(&f.firstParent, "first-parent", false, "follow only the first parent of merges")
-	fl.StringVar(&f.alpha, "error", bisectAlpha, "the chance of a wrong decision, over all steps")
-	fl.StringVar(&f.keep, "keep", "", "directory of the search with its records (default plimsoll-bisect-TIME-PROGRAM)")
-	fl.StringVar(&f.resumed, "resume", "", "go on with the search in this directory, or print what it found")
-	fl.BoolVar(&f.trust, "trust-record", false, "go on with a search that belongs to another user: what it says is executed")
-	completesFolders(c, "repo", "keep", "resume")
+	fl.StringVar(&f.keep, "keep", "", "directory of the records and of what builds printed (default plimsoll-bisect-TIME-PROGRAM)")
+	completesFolders(c, "repo", "keep")
 	completesPaths(c, nil, "program")
 	c.AddCommand(bisectStepCommand(w))
 	return c
 }
 
-// bisect searches, and tells what was found.
+// bisectSearch is a search of git's in clones below a directory of ours.
+type bisectSearch struct {
+	*commitRun
+	repo      *revision.Repo
+	good, bad string // hashes
+	made      string
+	keep      string
+	below     string
+}
+
+// bisect searches, and prints what git found.
 func (f *bisectFlags) bisect(w World, args []string, fl *pflag.FlagSet) error {
 	w, finish, _, stop := w.interrupts()
 	defer stop()
-	s, err := newSetting(w)
+	b, err := f.begin(finish, w, args, fl)
 	if err != nil {
 		return err
 	}
-	b := &bisectSearch{bisectFlags: f, world: w}
-	if f.resumed != "" {
-		err = b.again()
-	} else {
-		err = b.asked(s, args, fl)
+	state, id := b.set.state, record.NewRunID()
+	if b.below, err = state.Claim(id, b.keep, b.set.user); err != nil {
+		return fail(Failed, "%w", err)
 	}
+	err = b.search(finish, f.firstParent)
+	if finish.Err() != nil {
+		err = fail(Interrupted, "interrupted")
+	}
+	if rerr := state.Release(id); rerr != nil && err == nil {
+		err = withHint(fail(Failed, "%w", rerr), "plimsoll clean removes it")
+	}
+	return err
+}
+
+// begin takes a search from the command line.
+func (f *bisectFlags) begin(ctx context.Context, w World, args []string, fl *pflag.FlagSet) (*bisectSearch, error) {
+	good, bad, ok := strings.Cut(args[1], "..")
+	switch {
+	case !ok || good == "" || strings.HasPrefix(bad, "."):
+		return nil, fail(Usage, "%q is not a range: expected GOOD..BAD, such as v1.2..HEAD", args[1])
+	case f.build == "" || f.made == "":
+		return nil, withHint(fail(Usage, "--build and --program are needed: what builds a commit, and what that makes"), "such as --build make --program %s", args[0])
+	case !filepath.IsLocal(f.made):
+		return nil, fail(Usage, "--program %s is not a path in the work tree", f.made)
+	case bad == "":
+		bad = "HEAD"
+	}
+	if err := takesRecord(f.keep); err != nil {
+		return nil, err
+	}
+	x, err := f.asked(w, args[0], args[2:], fl)
 	if err != nil {
+		return nil, err
+	}
+	b := &bisectSearch{commitRun: x, made: f.made, keep: f.keep}
+	if b.repo, err = revision.Open(ctx, f.repo); err != nil {
+		return nil, fail(Usage, "--repo %w", err)
+	}
+	if b.good, err = b.repo.Resolve(ctx, good); err != nil {
+		return nil, fail(Usage, "%w", err)
+	}
+	if b.bad, err = b.repo.Resolve(ctx, bad); err != nil {
+		return nil, fail(Usage, "%w", err)
+	}
+	if b.keep == "" {
+		b.keep = fmt.Sprintf("plimsoll-bisect-%s-%s", time.Now().Format("20060102-150405"), args[0])
+	}
+	if b.keep, err = filepath.Abs(b.keep); err != nil {
+		return nil, fail(Failed, "finding %s: %w", f.keep, err)
+	}
+	return b, nil
+}
+
+// search lets git ask about commits until it has found one.
+func (b *bisectSearch) search(ctx context.Context, firstParent bool) error {
+	git, err := b.repo.Bisect(ctx, b.below, b.good, b.bad, firstParent)
+	if err != nil {
+		return fail(Usage, "%w", err)
+	}
+	d, err := safepath.Make(b.keep, 0o755, callerOf(b.world))
+	if err != nil {
+		return fail(Failed, "making the directory of the search: %w", err)
+	}
+	d.Close()
+	if err := b.both(ctx); err != nil {
 		return err
 	}
-	if err := b.begin(finish); err != nil {
-		return err
-	}
-	if f.resumed == "" {
-		if err := newBisectDir(w, b.dir); err != nil {
+	for {
+		hash, err := git.Next(ctx)
+		if err != nil {
+			return fail(Failed, "%w", err)
+		}
+		if hash == "" {
+			break
+		}
+		fmt.Fprintln(b.world.Stderr, git.Said)
+		answer, err := b.commit(ctx, hash)
+		if err != nil {
 			return err
 		}
-		if err := b.state.write(w, b.dir); err != nil {
+		if err := git.Answer(ctx, hash, answer); err != nil {
 			return fail(Failed, "%w", err)
 		}
 	}
-	if _, more := b.search.Next(); more {
-		if err := canTune(f.tuned); err != nil {
-			return err
-		}
-		if err := b.claimed(finish, s); err != nil {
-			return err
-		}
-	}
-	out, err := b.result(finish)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w.Stderr, "The search with its records is in %s.\n", shortPath(b.dir))
-	if err := tell(w, &f.printing, report.Bisections, out); err != nil {
-		return err
-	}
-	if !out.Named() {
+	fmt.Fprintf(b.world.Stderr, "The records are in %s.\n", shortPath(b.keep))
+	fmt.Fprintln(b.world.Stdout, git.Said)
+	if !git.Found {
 		return quiet(GateOpen)
 	}
 	return nil
+}
+
+// both builds the ends, and sees whether the bad one is worse before a commit between
+// them is built.
+func (b *bisectSearch) both(ctx context.Context) error {
+	for _, end := range []struct{ level, hash string }{{goodLevel, b.good}, {badLevel, b.bad}} {
+		_, path, err := b.compile(ctx, end.hash)
+		if err == nil {
+			var made record.Build
+			made, err = b.bind(ctx, build.Asked{Program: b.program, Level: end.level, Path: path, Where: "commit " + revision.Short(end.hash)})
+			b.ends = append(b.ends, made)
+		}
+		if err != nil {
+			return withHint(fail(Failed, "the %s end, %s: %w", end.level, revision.Short(end.hash), err), "both ends have to build and to run: mend --build, or give another range")
+		}
+	}
+	good, bad := b.ends[0], b.ends[1]
+	if good.SHA256 == bad.SHA256 {
+		return fail(GateOpen, "both ends give the very same program: there is nothing to find")
+	}
+	bad.Level = candidateLevel
+	b.dir = filepath.Join(b.keep, "ends")
+	fmt.Fprintf(b.world.Stderr, "the bad end, %s, between both ends:\n", revision.Short(b.bad))
+	v, err := b.judged(bad)
+	if err == nil && v != bisection.AsBad {
+		err = fail(GateOpen, "the bad end is not told from the good one: nothing can be decided")
+	}
+	return err
+}
+
+// commit builds a commit and judges it.
+func (b *bisectSearch) commit(ctx context.Context, hash string) (revision.Answer, error) {
+	tree, path, err := b.compile(ctx, hash)
+	var v bisection.Verdict
+	if failed, ok := errors.AsType[*revision.BuildError](err); ok {
+		v = b.skip(failed)
+	} else if err != nil {
+		return "", fail(Failed, "%w", err)
+	} else {
+		b.dir = filepath.Join(b.keep, revision.Short(hash))
+		if v, err = b.candidate(ctx, build.Asked{Path: path, Where: "commit " + revision.Short(hash)}); err != nil {
+			return "", err
+		}
+	}
+	if err := tree.Remove(); err != nil {
+		return "", fail(Failed, "%w", err)
+	}
+	switch v {
+	case bisection.AsGood:
+		return revision.Good, nil
+	case bisection.AsBad:
+		return revision.Bad, nil
+	}
+	return revision.Skip, nil
+}
+
+// compile builds a commit in a work tree of its own.
+func (b *bisectSearch) compile(ctx context.Context, hash string) (tree *revision.Tree, path string, err error) {
+	fmt.Fprintf(b.world.Stderr, "building %s\n", revision.Short(hash))
+	if tree, err = b.repo.Tree(ctx, b.below, hash); err != nil {
+		return nil, "", err
+	}
+	log := filepath.Join(b.keep, "build-"+revision.Short(hash)+".log")
+	var failed error
+	err = writeBy(callerOf(b.world), log, func(out io.Writer) error {
+		path, failed = tree.Build(ctx, b.build, b.made, out, b.buildLimit)
+		return nil
+	})
+	if e, ok := errors.AsType[*revision.BuildError](failed); ok {
+		failed = &revision.BuildError{Err: fmt.Errorf("%w; what it printed is in %s", e.Err, shortPath(log))}
+	}
+	return tree, path, errors.Join(failed, err)
 }

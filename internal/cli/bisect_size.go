@@ -3,14 +3,12 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze/bisection"
 	"plimsoll/internal/understand/analyze/releases"
 )
 
@@ -44,32 +42,6 @@ func changed(fl *pflag.FlagSet, names ...string) (out []string) {
 		}
 	}
 	return out
-}
-
-// sized answers a question by the sizes of the programs; why says what else is to be
-// said of it.
-func sized(kind bisection.Kind, builds []record.Build) (f bisection.Finding, why string) {
-	var s bisection.Sizes
-	for _, b := range builds {
-		switch b.Level {
-		case goodLevel:
-			s.Good = b.Bytes
-		case badLevel:
-			s.Bad = b.Bytes
-		case beforeLevel:
-			s.Before = b.Bytes
-		case candidateLevel:
-			s.Commit = b.Bytes
-		}
-	}
-	f = s.Look(kind)
-	switch {
-	case f.Verdict == bisection.Unseen:
-		why = fmt.Sprintf("the bad end is no larger than the good one: %d and %d bytes", s.Bad, s.Good)
-	case f.Verdict == bisection.Unclear && kind == bisection.Ends:
-		why = fmt.Sprintf("both ends give a program of %d bytes", s.Good)
-	}
-	return f, why
 }
 
 // completesMetric lets a shell complete the metric that decides.

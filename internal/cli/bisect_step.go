@@ -3,9 +3,7 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 
@@ -13,10 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/measure/build"
+	"plimsoll/internal/measure/revision"
 	"plimsoll/internal/understand/analyze/bisection"
-	"plimsoll/internal/understand/analyze/releases"
-	"plimsoll/internal/understand/report"
-	"plimsoll/internal/understand/words"
 )
 
 // What git bisect run takes an exit status for: all from 1 to 127 but 125 are bad, and
@@ -30,15 +26,21 @@ const (
 
 func bisectStepCommand(w World) *cobra.Command {
 	var f betweenFlags
-	alpha, dir := "0.5%", ""
+	dir := ""
 	c := &cobra.Command{
 		Use:   "step PROGRAM GOOD BAD CANDIDATE [NAME=LEVEL…]",
-		Short: "Say whether a build is like the good one or like the bad one, for git bisect run",
-		Long: `Measures the file CANDIDATE with the files GOOD and BAD in the same blocks, three builds
-of PROGRAM, and says by the exit status which of them it is like: 0 like GOOD, 1 like
-BAD, 125 if it can't be told or does not run. 128 and above is an error, which ends
-git bisect run. With --metric size the sizes of the files decide: nothing is measured.`,
-		Example:     `  git bisect run sh -c 'make || exit 125; plimsoll bisect step crun /opt/good/crun /opt/bad/crun ./crun'`,
+		Short: "Judge the commit that is checked out, for git bisect run",
+		Long: `Builds what is checked out here by --build, measures the file CANDIDATE that this makes
+with the files GOOD and BAD in the same blocks, three builds of PROGRAM, and says in one
+line which of them it is like. The exit status is what git bisect run understands: 0 like
+GOOD, 1 like BAD, 125 if it can't be told, built or started. 128 and above is an error,
+which ends git bisect run; that GOOD and BAD can't be told apart is one, too.
+
+Without --build CANDIDATE is taken as it lies there. With --metric size the sizes of the
+files decide: nothing is measured.`,
+		Example: `  git bisect start BAD GOOD
+  git bisect run plimsoll bisect step crun /opt/good/crun /opt/bad/crun ./crun --build make
+  git bisect run plimsoll bisect step runc /opt/good/runc /opt/bad/runc ./runc --build 'make static' --wait --tuned`,
 		Annotations: map[string]string{usageStatus: strconv.Itoa(int(stepAbort))},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 4 {
@@ -56,7 +58,7 @@ git bisect run. With --metric size the sizes of the files decide: nothing is mea
 			return completeBuildLevels(w, f.engine, args[0], typed)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			verdict, err := f.step(c.Context(), w, args, alpha, dir, c.Flags())
+			verdict, err := f.step(w, args, dir, c.Flags())
 			switch {
 			case err != nil:
 				return aborted(err)
@@ -68,8 +70,7 @@ git bisect run. With --metric size the sizes of the files decide: nothing is mea
 			return quiet(stepSkip)
 		},
 	}
-	f.add(c, w, "the time that it may take")
-	c.Flags().StringVar(&alpha, "error", alpha, "the chance of a wrong decision of this step")
+	f.add(c, w, "the command that builds what is checked out, for the shell")
 	c.Flags().StringVarP(&dir, "record", "d", "", "directory of the record (default plimsoll-run-TIME-bisect-PROGRAM)")
 	completesFolders(c, "record")
 	return c
@@ -88,63 +89,49 @@ func aborted(err error) error {
 	return out
 }
 
-// step measures one build between two.
-func (f *betweenFlags) step(ctx context.Context, w World, args []string, level, dir string, fl *pflag.FlagSet) (bisection.Verdict, error) {
-	alpha, err := chance(level)
-	if err != nil {
-		return "", err
-	}
-	if err := budgeted(f.budget); err != nil {
-		return "", err
-	}
+// step builds what is checked out, and measures it between two builds.
+func (f *betweenFlags) step(w World, args []string, dir string, fl *pflag.FlagSet) (bisection.Verdict, error) {
+	w, finish, _, stop := w.interrupts()
+	defer stop()
 	if !f.bySize() { // what is only looked at has no record
 		if err := takesRecord(dir); err != nil {
 			return "", err
 		}
 	}
-	s, err := newSetting(w)
+	x, err := f.asked(w, args[0], args[4:], fl)
 	if err != nil {
 		return "", err
 	}
-	dirNow, err := os.Getwd()
+	here, err := os.Getwd()
 	if err != nil {
 		return "", fail(Failed, "finding the working directory: %w", err)
 	}
-	x := commitRun{betweenFlags: f, program: args[0], rest: args[4:], kind: bisection.Candidate, test: bisection.Test{Alpha: alpha}}
-	if f.bySize() {
-		err = sizeTakes(fl, x.rest)
-	} else {
-		err = x.possible(s)
-	}
-	if err != nil {
-		return "", err
-	}
+	var candidate build.Asked
 	for i, l := range []string{goodLevel, badLevel, candidateLevel} {
-		a, err := build.Parse(args[0]+":"+l+"="+args[1+i], "the build", dirNow)
+		if candidate, err = build.Parse(args[0]+":"+l+"="+args[1+i], "the build", here); err != nil {
+			return "", fail(Usage, "%w", err)
+		}
+		if l == candidateLevel {
+			break
+		}
+		b, err := x.bind(finish, candidate)
 		if err != nil {
 			return "", fail(Usage, "%w", err)
 		}
-		b, err := s.bind(ctx, []build.Asked{a})
-		if err != nil && l == candidateLevel {
-			fmt.Fprintf(w.Stdout, "%s: skipped: %v\n", words.Clean(args[0]), words.Clean(err.Error()))
-			return bisection.Skipped, nil
-		}
-		if err != nil {
-			return "", fail(Usage, "%w", err)
-		}
-		x.builds = append(x.builds, b...)
+		x.ends = append(x.ends, b)
 	}
-	if f.bySize() {
-		x.metrics = releases.Size
-		x.finding, x.why = sized(x.kind, x.builds)
-		if x.finding.Verdict == bisection.Unseen { // no other commit would change that
-			return "", fail(Usage, "%s", x.why)
-		}
-	} else if x.dir, err = outputDir(dir, "bisect-"+args[0]); err != nil {
-		return "", err
-	} else if err := x.run(w); err != nil {
+	if x.dir, err = outputDir(dir, "bisect-"+args[0]); err != nil {
 		return "", err
 	}
-	fmt.Fprintln(w.Stdout, report.StepSentence(x.program, x.metrics, x.title, x.finding, x.why))
-	return x.finding.Verdict, nil
+	if f.build != "" {
+		err := revision.Build(finish, here, f.build, candidate.Path, w.Stderr, f.buildLimit)
+		if finish.Err() != nil {
+			return "", fail(Interrupted, "interrupted")
+		} else if failed, ok := errors.AsType[*revision.BuildError](err); ok {
+			return x.skip(failed), nil
+		} else if err != nil {
+			return "", fail(Failed, "building by --build: %w", err)
+		}
+	}
+	return x.candidate(finish, candidate)
 }

@@ -44,10 +44,8 @@ var outsideFiles = map[string]string{
 	"agent --identity":       notRead, // the command creates it
 	"bisect --keep":          notRead,
 	"bisect --metric":        notRead, // a word
-	"bisect --output":        notRead,
 	"bisect --program":       notRead, // a path in the work tree
 	"bisect --repo":          "bisect runc a..b --program runc --build make --repo {}",
-	"bisect --resume":        "bisect --resume {}",
 	"bisect BAD":             notRead, // a commit, as GOOD
 	"bisect GOOD":            notRead,
 	"bisect step --metric":   notRead,

@@ -3,7 +3,6 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +50,6 @@ var jsonPrinted = map[string]string{
 	"ablate":         "report/ablations",
 	"advise":         "report/advice report/hosts_advice",
 	"agent":          "sources",
-	"bisect":         "report/bisection",
 	"clean":          "clean clean_portable",
 	"compare":        "report/changes report/hosts_changes report/hosts",
 	"doctor":         "doctor doctor_portable",
@@ -131,9 +129,4 @@ func TestJSONSchemas(t *testing.T) {
 			t.Errorf("no command prints %s", name)
 		}
 	}
-}
-
-// TestBisectStateShape: a later version goes on with a search that this one began.
-func TestBisectStateShape(t *testing.T) {
-	golden.Shape(t, "testdata/bisect_state.txt", reflect.TypeFor[bisectState]())
 }

@@ -23,8 +23,7 @@ func (d *Dir) removeAll(name string) error {
 	return d.removeTree(name, mount)
 }
 
-// removeAll is documented in RemoveAll. Whoever removes need not be able to read the
-// directory that it is removed from.
+// removeAll removes name below in. The caller need not be able to read in.
 func removeAll(in, name string) error {
 	fd, err := openat(unix.AT_FDCWD, in, unix.O_PATH|unix.O_DIRECTORY)
 	if errors.Is(err, unix.ENOENT) {
@@ -140,7 +139,7 @@ func mountID(fd int) (id string, err error) {
 	return fmt.Sprint("device ", st.Dev), nil
 }
 
-var errUntold = errors.New("the kernel tells of no mount")
+var errUntold = errors.New("the kernel lists no mount")
 
 // mountTellers give the same numbers, each where it can. A handle is for kernels before
 // 5.8, on which a thread of root's that has a user's rights may not look into fdinfo; not

@@ -53,7 +53,6 @@ func LookForEach(things []Thing, look func(Thing) (bool, error), takeAway func(c
 // NothingLeft makes an Engine one that leaves nothing behind.
 type NothingLeft struct{}
 
-// Leftovers is documented in Engine.
 func (NothingLeft) Leftovers(context.Context, *Kit, []Thing) ([]Leftover, error) { return nil, nil }
 
 // Bearer is an Engine that can list what bears a run's label or name in it,
@@ -129,7 +128,7 @@ func keep(t Thing, err error) Kept {
 
 // keptError says of one thing that it stays.
 func keptError(k Kept) error {
-	err := fmt.Errorf("%s is still there, or nobody can tell: %s", k.Thing, k.Why)
+	err := fmt.Errorf("%s is still there, or it can't be checked: %s", k.Thing, k.Why)
 	if k.Fix != "" {
 		err = fmt.Errorf("%w (try: %s)", err, k.Fix)
 	}

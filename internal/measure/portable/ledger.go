@@ -42,7 +42,6 @@ type reach struct {
 
 const ledgerSuffix = ".ledger.jsonl"
 
-// Made is documented in engine.Ledger, as are the others.
 func (l *Ledger) Made(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

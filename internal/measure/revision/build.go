@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,24 +14,21 @@ import (
 	"plimsoll/internal/measure/child"
 )
 
-// Build builds what a work tree holds by a line for the shell, which the user gave, and
-// gives the program that it has made. What it prints goes into the file log.
+// Build builds in a directory by a line for the shell, which the user gave; program is
+// the file that it makes, and what it prints goes to out. A *BuildError is the
+// commit's own fault.
 //
 // As root it is in a process namespace of its own, which ends with us: after a kill no
 // compiler goes on. In a container root may often make none: then it is as for others.
-func (t *Tree) Build(ctx context.Context, line, program, log string, limit time.Duration) (path string, err error) {
-	out, err := os.Create(log)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
+func Build(ctx context.Context, dir, line, program string, out io.Writer, limit time.Duration) error {
 	run := func(namespaces uintptr) error {
 		attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: namespaces}
 		return onThread(func() error {
-			_, err := child.Run(ctx, child.Command{Argv: []string{"/bin/sh", "-c", line}, Env: t.env, Dir: t.Dir, Stdout: out, Stderr: out, Limit: limit, Attr: attr})
+			_, err := child.Run(ctx, child.Command{Argv: []string{"/bin/sh", "-c", line}, Env: environment(os.Environ()), Dir: dir, Stdout: out, Together: true, Limit: limit, Attr: attr})
 			return err
 		})
 	}
+	var err error
 	if os.Geteuid() == 0 {
 		err = run(syscall.CLONE_NEWPID)
 	}
@@ -39,16 +37,14 @@ func (t *Tree) Build(ctx context.Context, line, program, log string, limit time.
 	}
 	switch {
 	case notBegun(err):
-		return "", err // of no commit's making
+		return err // of no commit's making
 	case err != nil:
-		return "", &BuildError{Err: err}
+		return &BuildError{Err: err}
 	}
-	path = filepath.Join(t.Dir, program)
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return "", &BuildError{Err: fmt.Errorf("it made no file %s", program)}
+	if st, err := os.Stat(program); err != nil || !st.Mode().IsRegular() {
+		return &BuildError{Err: fmt.Errorf("it made no file %s", filepath.Base(program))}
 	}
-	return path, nil
+	return nil
 }
 
 // notBegun says of a program's error that it could not even be started.
@@ -69,19 +65,10 @@ func onThread(f func() error) error {
 	return <-done
 }
 
-// BuildError is a build that failed, or that made what can't be measured.
-type BuildError struct {
-	Err error
-	// Made: there is a program, and Err is what is wrong with it.
-	Made bool
-}
+// BuildError is a build that failed.
+type BuildError struct{ Err error }
 
-func (e *BuildError) Error() string {
-	if e.Made {
-		return "what was built can't be used: " + e.Err.Error()
-	}
-	return "the build failed: " + e.Err.Error()
-}
+func (e *BuildError) Error() string { return "the build failed: " + e.Err.Error() }
 
 // Unwrap is why.
 func (e *BuildError) Unwrap() error { return e.Err }

@@ -1,5 +1,5 @@
-// Package revision reads the history of a Git repository, and builds what its commits
-// hold in work trees of our own.
+// Package revision lets git search the history of a repository, and builds what its
+// commits hold in work trees of our own.
 //
 // It is opinionated: the repository is only read. A work tree is a clone that shares
 // the repository's objects, below a directory of ours: no branch, no index and no list
@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	} else if err != nil {
 		return nil, err
 	} else if !st.IsDir() {
-		return nil, fmt.Errorf("%s is no directory", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	r := &Repo{Dir: dir, env: environment(os.Environ())}
 	out, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -92,7 +93,7 @@ func git(ctx context.Context, env []string, args ...string) (string, error) {
 // Resolve finds the commit that a revision names, as git writes them.
 func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	if strings.HasPrefix(rev, "-") {
-		return "", fmt.Errorf("%q is no revision", rev)
+		return "", fmt.Errorf("%q is not a revision", rev)
 	}
 	out, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	if err != nil {
@@ -101,98 +102,20 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	return strings.TrimSpace(out), nil
 }
 
-// Commit is one of the history.
-type Commit struct {
-	Hash    string    `json:"hash"`
-	Parents []string  `json:"parents,omitempty"`
-	Subject string    `json:"subject"`
-	Author  string    `json:"author,omitempty"`
-	At      time.Time `json:"at"`
-}
-
 // Short is the beginning of a hash.
 func Short(hash string) string { return hash[:min(12, len(hash))] }
 
-// format has the fields of a commit, by NUL, and ends it with another one.
-const format = "--format=tformat:%H%x00%P%x00%s%x00%an%x00%aI%x00"
-
-// Base is the last commit that good and bad have both behind them: good itself where
-// bad comes after it. The error says where they have none, or bad comes first.
-func (r *Repo) Base(ctx context.Context, good, bad string) (string, error) {
-	if good == bad {
-		return "", fmt.Errorf("good and bad are the same commit, %s", Short(good))
-	}
-	base, err := r.git(ctx, "merge-base", good, bad)
-	switch base = strings.TrimSpace(base); {
-	case err != nil || base == "": // git says nothing where there is none
-		return "", fmt.Errorf("the good commit %s does not come before the bad one %s: they have no commit in common", Short(good), Short(bad))
-	case base == bad:
-		return "", fmt.Errorf("the good commit %s does not come before the bad one %s; it is the other way round: exchange them", Short(good), Short(bad))
-	}
-	return base, nil
-}
-
-// Between lists the commits that bad has behind it and good has not, each after its
-// parents, bad the last.
-func (r *Repo) Between(ctx context.Context, good, bad string, firstParent bool) ([]Commit, error) {
-	args := []string{"log", "--topo-order", "--reverse", "--no-show-signature", "--no-color", "-z", format}
-	if firstParent {
-		args = append(args, "--first-parent")
-	}
-	out, err := r.git(ctx, append(args, good+".."+bad, "--")...)
-	if err != nil {
-		return nil, err
-	}
-	return commits(out)
-}
-
-// One is a single commit.
-func (r *Repo) One(ctx context.Context, hash string) (Commit, error) {
-	out, err := r.git(ctx, "log", "-1", "--no-show-signature", "--no-color", "-z", format, hash, "--")
-	if err != nil {
-		return Commit{}, err
-	}
-	all, err := commits(out)
-	if err != nil || len(all) != 1 {
-		return Commit{}, fmt.Errorf("git tells nothing of %s: %w", Short(hash), err)
-	}
-	return all[0], nil
-}
-
-func commits(out string) ([]Commit, error) {
-	var all []Commit
-	f := strings.Split(out, "\x00")
-	for ; len(f) >= 6; f = f[6:] { // five fields, and the end of an entry
-		at, err := time.Parse(time.RFC3339, f[4])
-		if err != nil {
-			return nil, fmt.Errorf("git tells of %s: %w", Short(f[0]), err)
-		}
-		all = append(all, Commit{Hash: f[0], Parents: strings.Fields(f[1]), Subject: f[2], Author: f[3], At: at})
-	}
-	return all, nil
-}
-
-// Stat is what a commit changes: files and lines, against its first parent.
-func (r *Repo) Stat(ctx context.Context, hash string) (string, error) {
-	out, err := r.git(ctx, "show", "--first-parent", "-m", "--stat=100", "--stat-count=20", "--format=", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", hash, "--")
-	return strings.Trim(out, "\n"), err
-}
-
 // Tree is a work tree of ours at a commit.
 type Tree struct {
-	Dir  string
-	Hash string
-	env  []string
+	Dir string
+	env []string
 }
 
 // Tree makes a work tree of a commit below a directory of ours: one that was there is
 // made anew.
 func (r *Repo) Tree(ctx context.Context, below, hash string) (*Tree, error) {
-	t := &Tree{Dir: filepath.Join(below, Short(hash)), Hash: hash, env: r.env}
-	if err := safepath.RemoveAll(t.Dir); err != nil {
-		return nil, err
-	}
-	if _, err := git(ctx, r.env, "clone", "--quiet", "--shared", "--no-checkout", "--template=", r.Dir, t.Dir); err != nil {
+	t := &Tree{Dir: filepath.Join(below, Short(hash)), env: r.env}
+	if err := r.clone(ctx, t.Dir); err != nil {
 		return nil, err
 	}
 	// A build that asks for what lies beside the repository finds it where the user does.
@@ -203,6 +126,21 @@ func (r *Repo) Tree(ctx context.Context, below, hash string) (*Tree, error) {
 	}
 	_, err := git(ctx, r.env, "-C", t.Dir, "checkout", "--quiet", "--detach", hash)
 	return t, err
+}
+
+// clone makes a clone without files in it.
+func (r *Repo) clone(ctx context.Context, dir string) error {
+	if err := safepath.RemoveAll(dir); err != nil {
+		return err
+	}
+	_, err := git(ctx, r.env, "clone", "--quiet", "--shared", "--no-checkout", "--template=", r.Dir, dir)
+	return err
+}
+
+// Build is Build in the work tree.
+func (t *Tree) Build(ctx context.Context, line, program string, out io.Writer, limit time.Duration) (path string, err error) {
+	path = filepath.Join(t.Dir, program)
+	return path, Build(ctx, t.Dir, line, path, out, limit)
 }
 
 // Remove takes the work tree away.

@@ -2,10 +2,10 @@ package revision
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,49 +55,69 @@ func state(t *testing.T, dir string) string {
 	return string(out)
 }
 
-// TestBetween: the commits of a range come in order, with or without side branches.
-func TestBetween(t *testing.T) {
-	r, _ := repository(t)
-	good, err := r.Resolve(t.Context(), "v1")
-	require.NoError(t, err)
-	bad, err := r.Resolve(t.Context(), "main")
-	require.NoError(t, err)
-	subjects := func(list []Commit) (out []string) {
-		for _, c := range list {
-			out = append(out, c.Subject)
-		}
-		return out
+// TestBisect: git walks the history in a clone, with or without side branches.
+func TestBisect(t *testing.T) {
+	r, dir := repository(t)
+	before := state(t, dir)
+	rev := func(name string) string {
+		hash, err := r.Resolve(t.Context(), name)
+		require.NoError(t, err)
+		return hash
 	}
-	all, err := r.Between(t.Context(), good, bad, false)
-	if err != nil || len(all) != 4 || all[3].Hash != bad || all[2].Subject != "four" || len(all[2].Parents) != 2 || all[0].At.IsZero() || all[0].Author != "Someone" {
-		t.Fatalf("%v %+v", err, all)
-	}
-	first, err := r.Between(t.Context(), good, bad, true)
-	if err != nil || !reflect.DeepEqual(subjects(first), []string{"two", "four", "five"}) {
-		t.Errorf("%v %v", err, subjects(first))
-	}
-	stat, err := r.Stat(t.Context(), all[2].Hash)
-	if err != nil || !strings.Contains(stat, "three | 1 +") || strings.Contains(stat, "two |") {
-		t.Errorf("%v %q", err, stat)
-	}
-	for _, c := range []struct{ good, bad, base, want string }{
-		{good, good, "", "the same commit"},
-		{bad, good, "", "the other way round"},
-		{all[0].Hash, all[1].Hash, good, ""}, // of two branches
-		{good, bad, good, ""},
+	good, bad, side := rev("v1"), rev("main"), rev("side")
+	for _, c := range []struct {
+		name        string
+		firstParent bool
+		judge       func(hash string) Answer
+		found       bool
+		want        string
+	}{
+		{"a commit of a side branch", false, func(h string) Answer {
+			if h == side || h == rev("main~1") {
+				return Bad
+			}
+			return Good
+		}, true, side + " is the first bad commit"},
+		{"its merge", true, func(h string) Answer {
+			if h == side {
+				t.Error("a side branch is asked about")
+			}
+			if h == rev("main~1") {
+				return Bad
+			}
+			return Good
+		}, true, rev("main~1") + " is the first bad commit"},
+		{"none that can be judged", false, func(string) Answer { return Skip }, false, "There are only 'skip'ped commits left to test."},
 	} {
-		base, err := r.Base(t.Context(), c.good, c.bad)
-		if base != c.base || (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %v, not %q", base, err, c.want)
+		b, err := r.Bisect(t.Context(), t.TempDir(), good, bad, c.firstParent)
+		require.NoError(t, err)
+		for range 5 {
+			hash, err := b.Next(t.Context())
+			require.NoError(t, err)
+			if hash == "" {
+				break
+			}
+			require.NoError(t, b.Answer(t.Context(), hash, c.judge(hash)))
+		}
+		if b.Found != c.found || !strings.Contains(b.Said, c.want) {
+			t.Errorf("%s: %v %q", c.name, b.Found, b.Said)
 		}
 	}
-	for _, rev := range []string{"nope", "--all", "v1:one"} {
-		if _, err := r.Resolve(t.Context(), rev); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", rev, err)
+	for _, ends := range [][2]string{{good, good}, {bad, good}} {
+		if b, err := r.Bisect(t.Context(), t.TempDir(), ends[0], ends[1], false); err == nil || !strings.HasPrefix(err.Error(), "git bisect: ") {
+			t.Errorf("%v: %v %v", ends, b, err)
+		}
+	}
+	for _, name := range []string{"nope", "--all", "v1:one"} {
+		if _, err := r.Resolve(t.Context(), name); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := Open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a git repository") {
 		t.Errorf("%v", err)
+	}
+	if after := state(t, dir); after != before {
+		t.Errorf("the repository was\n%s\nand is\n%s", before, after)
 	}
 }
 
@@ -114,7 +134,7 @@ func TestTree(t *testing.T) {
 	for range 2 {                                                    // the second time one is there
 		tree, err := r.Tree(t.Context(), below, hash)
 		require.NoError(t, err)
-		path, err := tree.Build(t.Context(), "cat one two three > made && git describe --tags > version && chmod +x made", "made", filepath.Join(below, "log"), time.Minute)
+		path, err := tree.Build(t.Context(), "cat one two three > made && git describe --tags > version && chmod +x made", "made", io.Discard, time.Minute)
 		require.NoError(t, err)
 		if data, err := os.ReadFile(path); err != nil || string(data) != "one\ntwo\nthree\n" {
 			t.Errorf("%q %v", data, err)
@@ -126,7 +146,7 @@ func TestTree(t *testing.T) {
 	tree, err := r.Tree(t.Context(), below, hash)
 	require.NoError(t, err)
 	for line, want := range map[string]string{"echo no; exit 3": "exit status 3", "true": "it made no file made", "sleep 60 & wait": "had not ended after"} {
-		_, err := tree.Build(t.Context(), line, "made", filepath.Join(below, "log"), time.Second)
+		_, err := tree.Build(t.Context(), line, "made", io.Discard, time.Second)
 		var failed *BuildError
 		if !errors.As(err, &failed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", line, err)
@@ -163,12 +183,12 @@ func TestBuildInContainer(t *testing.T) {
 	if err := exec.Command("unshare", "--pid", "true").Run(); err == nil {
 		t.Fatal("the test's root may make process namespaces")
 	}
-	tree := &Tree{Dir: t.TempDir(), env: os.Environ()}
-	if _, err := tree.Build(t.Context(), "touch made", "made", filepath.Join(t.TempDir(), "log"), time.Minute); err != nil {
+	tree := &Tree{Dir: t.TempDir()}
+	if _, err := tree.Build(t.Context(), "touch made", "made", io.Discard, time.Minute); err != nil {
 		t.Error(err)
 	}
 	var failed *BuildError
-	if _, err := tree.Build(t.Context(), "exit 3", "made", filepath.Join(t.TempDir(), "log"), time.Minute); !errors.As(err, &failed) {
+	if _, err := tree.Build(t.Context(), "exit 3", "made", io.Discard, time.Minute); !errors.As(err, &failed) {
 		t.Errorf("a build that fails: %v", err)
 	}
 }

@@ -23,7 +23,6 @@ var schemas = map[string]golden.Schema{
 	"Ablations":       golden.Of[[]*ablation.Waterfall]("ablations"),
 	"Advice":          golden.Of[*advise.Advice]("advice"),
 	"auditFormats":    golden.Of[*audit.Audit]("audit"),
-	"Bisections":      golden.Of[*Bisection]("bisection"),
 	"Changes":         golden.Of[*compare.Changes]("changes"),
 	"Charges":         golden.Of[[]*kernel.Charges]("charges"),
 	"Comparison":      golden.Of[*timeline.Comparison]("explanations"),

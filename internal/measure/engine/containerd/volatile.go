@@ -29,7 +29,6 @@ var onlyOverlay = engine.Rule{
 // mounts on to the runtime.
 type volatileOverlays struct{ snapshots.Snapshotter }
 
-// Mounts is documented in snapshots.Snapshotter.
 func (v volatileOverlays) Mounts(ctx context.Context, key string) ([]mount.Mount, error) {
 	all, err := v.Snapshotter.Mounts(ctx, key)
 	for i := range all {
@@ -46,7 +45,7 @@ func (v volatileOverlays) Mounts(ctx context.Context, key string) ([]mount.Mount
 func (d *daemon) withVolatile(storage string) (*client.Client, error) {
 	conn, ok := d.Conn().(*grpc.ClientConn)
 	if !ok {
-		return nil, errors.New("containerd's client tells no connection")
+		return nil, errors.New("containerd's client reveals no connection")
 	}
 	over := map[string]snapshots.Snapshotter{storage: volatileOverlays{d.SnapshotService(storage)}}
 	return client.NewWithConn(conn, client.WithDefaultNamespace(d.namespace), client.WithDefaultRuntime(defaults.DefaultRuntime),

@@ -41,8 +41,7 @@ func (e *Engine) builtSet(kit *engine.Kit) (name string, env []string, err error
 	return private.Set(kit, names...)
 }
 
-// Residents is documented in engine.Resident: the private daemon, and the containerd
-// that it has started.
+// Residents lists the private daemon and the containerd that it has started.
 func (env *environment) Residents() (map[string]int, error) {
 	own := env.d.own
 	if socket := env.kit.Joined(env.d.flavour.daemon); socket != "" {
@@ -81,7 +80,7 @@ func (o *ownDaemon) bear(ctx context.Context, d *daemon, runtime, path string) (
 	name := fmt.Sprintf("plimsoll-%s-%08x", runtime, h.Sum32())
 	all, _ := o.config["runtimes"].(map[string]any)
 	if all == nil || o.file == "" {
-		return "", &engine.Error{Class: record.Unsupported, Text: "a build of a runtime below a rootless daemon can't be had"}
+		return "", &engine.Error{Class: record.Unsupported, Text: "a build of a runtime below a rootless daemon is not supported"}
 	}
 	if all[name] != nil {
 		return name, nil

@@ -12,7 +12,6 @@ import (
 // small is what a call costs beside the phase that it begins.
 const small = 20 * time.Microsecond
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)
@@ -96,7 +95,7 @@ func (t *trial) refuse() bool {
 		t.fail(record.Unsupported, "the fake engine runs only the payload and tasks, not %q", t.task.Argv)
 	case t.besideGone():
 		t.mark(record.Request)
-		t.fail(record.EngineError, "the container to be beside does not run (simulated)")
+		t.fail(record.EngineError, "the container to share namespaces with does not run (simulated)")
 	case t.class == record.TimeOut:
 		t.mark(record.Request)
 		t.clock.pass(t.task.Limit)

@@ -135,8 +135,8 @@ func (p *program) thing(kind, name string) engine.Thing {
 	return t
 }
 
-// Leftovers is documented in engine.Engine. It looks into root's stores and
-// the ordinary user's, by the program that each thing was made with.
+// Leftovers looks into the stores of root and of the ordinary user, by the program
+// that each thing was made with.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	var left []engine.Leftover
 	for len(things) > 0 {
@@ -289,7 +289,7 @@ func (p *program) look(ctx context.Context, t engine.Thing) (bool, error) {
 	return id != "", err
 }
 
-// leftStore says whether a directory of a store of ours is there.
+// leftStore says whether a directory of a store of this run is there.
 func (p *program) leftStore(kit *engine.Kit, t engine.Thing) *engine.Leftover {
 	if _, err := os.Lstat(t.Name); errors.Is(err, fs.ErrNotExist) {
 		return nil // the kill came before it was made, or after it had gone

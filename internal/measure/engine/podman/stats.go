@@ -12,8 +12,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// MemoryTold is documented in engine.Teller: what `podman stats` prints, to the
-// four digits that it does.
+// MemoryTold returns what `podman stats` prints, to four digits.
 func (env *environment) MemoryTold(ctx context.Context, containers []string) (int64, error) {
 	if len(containers) == 0 {
 		return 0, nil
@@ -30,7 +29,7 @@ func (env *environment) MemoryTold(ctx context.Context, containers []string) (in
 		return 0, wrong("asking for the containers' memory", err)
 	}
 	if len(list) != len(containers) {
-		return 0, fmt.Errorf("podman told the memory of %d containers, and %d were asked for", len(list), len(containers))
+		return 0, fmt.Errorf("podman reported the memory of %d containers, and %d were asked for", len(list), len(containers))
 	}
 	var sum int64
 	for _, c := range list {

@@ -1,178 +1,133 @@
-// Package bisection finds, among the commits between a good and a bad end, the one
-// that made something worse. It asks which commit to measure next, is told what came
-// of it, and measures nothing itself.
+// Package bisection judges one commit between a good and a bad build, for git bisect.
 //
-// It is opinionated: a commit is measured with both ends in the same blocks, and what
-// is decided is on which side of the middle between them it lies. The chance of any
-// wrong decision on the way is bounded. What can't be measured is passed over, and what
-// can't be decided is said to be so.
+// It is opinionated: a commit is measured with both builds in the same blocks, and what
+// is decided is on which side of the middle between them it lies. What can't be decided
+// is said to be so.
 //
 // Why it is so: docs/decisions/builds.md.
 package bisection
 
 import (
 	"math"
-	"math/bits"
+
+	"plimsoll/internal/common/stats"
+	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Kind is what a question asks.
-type Kind string
-
-// What can be asked.
-const (
-	// Ends: is the bad end worse than the good one?
-	Ends Kind = "ends"
-	// Candidate: is a commit like the good end, or like the bad one?
-	Candidate Kind = "candidate"
-	// Pair: by how much is a commit worse than the one before?
-	Pair Kind = "pair"
-)
-
-// Question is what is to be measured next.
-type Question struct {
-	Kind Kind
-	// Commit is which, by its index in the range.
-	Commit int
-	// Before is the commit that a pair's is held against: GoodEnd for the good end.
-	Before int
-	// Test decides.
-	Test Test
-}
-
-// GoodEnd stands for the good end, which is no commit of the range.
-const GoodEnd = -1
-
-// Verdict is what came of a question.
+// Verdict is what came of a commit.
 type Verdict string
 
 // What can come of it.
 const (
-	Worse   Verdict = "worse"   // the bad end, or the later one of a pair
-	Better  Verdict = "better"  // likewise
-	AsGood  Verdict = "good"    // a candidate lies on the good end's side of the middle
+	AsGood  Verdict = "good"    // it lies on the good build's side of the middle
 	AsBad   Verdict = "bad"     // or on the bad one's
 	Unclear Verdict = "unclear" // it can't be told with the blocks that there were
-	Unseen  Verdict = "unseen"  // the ends themselves can't be told apart any more
+	Unseen  Verdict = "unseen"  // the bad build is not shown to be worse than the good one
 	Skipped Verdict = "skipped" // it can't be built or does not run
 )
 
-// Search is a bisection under way.
-type Search struct {
-	r     *Range
-	total float64 // the chance of a wrong decision that there was
-	alpha float64 // of it, what has not been spent
+// Looks are the numbers of blocks after which a commit is looked at. It is looked at
+// once more when its time is up.
+var Looks = []int{12, 24, 48, 96, 192, 384, 768}
 
-	known   map[int]Verdict // of candidates
-	set     bitset          // the commits of which one must be the first that is worse
-	bad     int             // the earliest known to be bad
-	misses  int             // skips since the last decision
-	ends    *Finding
-	unclear int // the candidate that could not be decided, or -1
-	pair    *Finding
-	pairs   int // how many pairs were asked for
-	unseen  bool
+// MostBlocks is how many blocks a commit can take.
+var MostBlocks = Looks[len(Looks)-1]
+
+// level is that of the two-sided interval of which one end decides, at each look, so
+// that all looks together are wrong with at most a chance of alpha.
+func level(alpha float64) float64 { return 1 - 2*alpha/float64(len(Looks)+1) }
+
+// Values are what was measured, by block; NaN where there is none. All are of a metric
+// that is above 0.
+type Values struct {
+	Good, Bad, Commit []float64
+	// Higher: more of the metric is better.
+	Higher bool
 }
 
-// New begins a search in which no commit is named wrongly but with a chance of alpha.
-func New(r *Range, alpha float64) *Search {
-	s := &Search{r: r, total: alpha, alpha: alpha, known: map[int]Verdict{}, set: r.all(), bad: len(r.Parents) - 1, unclear: -1}
-	return s
+// Finding is what the values say.
+type Finding struct {
+	Verdict Verdict
+	// Blocks are how many have a value of all.
+	Blocks int
+	// Ends is the bad build's value over the good one's, with its 95 % interval, and
+	// Change the commit's.
+	Ends, Change *sample.Estimate
+	// Bytes are the sizes of the programs, where they decide. Then there are no blocks,
+	// and the ratios have no intervals.
+	Bytes *Sizes
 }
 
-// Next is what to measure; false where nothing is left to ask.
-func (s *Search) Next() (Question, bool) {
-	switch {
-	case s.unseen:
-		return Question{}, false
-	case s.ends == nil:
-		return Question{Kind: Ends, Test: Test{Alpha: s.total / float64(1+s.Steps())}}, true
-	case s.ends.Verdict != Worse:
-		return Question{}, false
-	case s.unclear >= 0:
-		return Question{}, false
+// Look decides by the values so far with at most a chance of alpha of a wrong decision,
+// at all looks together: by values of the same block, on logarithms, and only where
+// these blocks tell the two builds apart themselves. Ratios and intervals are told where
+// it has decided or is the last.
+func Look(alpha float64, v Values, last bool) Finding {
+	f := Finding{Verdict: Unclear}
+	low, high := v.both()
+	d := make([]float64, len(low))
+	for i := range d {
+		d[i] = (low[i] + high[i]) / 2
 	}
-	if c, worst, ok := s.choose(); ok {
-		steps := 1 + bits.Len(uint(worst)) // this one, and ⌈log₂(worst + 1)⌉ after it
-		return Question{Kind: Candidate, Commit: c, Test: Test{Alpha: s.alpha / float64(steps), Least: s.least()}}, true
+	f.Blocks = len(d)
+	_, apart, seen := stats.PseudoMedian(v.logs(v.Bad, v.Good), 1-sample.Alpha)
+	if !seen || apart.Lo <= 0 {
+		f.Verdict = Unseen
+	} else if _, in, ok := stats.PseudoMedian(d, level(alpha)); ok && in.Lo > 0 {
+		f.Verdict = AsBad
+	} else if ok && in.Hi < 0 {
+		f.Verdict = AsGood
 	}
-	if s.pair == nil && s.pairs == 0 {
-		return Question{Kind: Pair, Commit: s.bad, Before: s.before(), Test: Test{Alpha: s.total}}, true
+	if last || f.Decided() {
+		f.Ends, f.Change = v.estimate(v.logs(v.Bad, v.Good)), v.estimate(v.logs(v.Commit, v.Good))
 	}
-	return Question{}, false
+	return f
 }
 
-// Answer takes what came of a question that Next has asked.
-func (s *Search) Answer(q Question, f Finding) {
-	if f.Verdict == Unseen {
-		s.unseen = true
-		return
+// Decided says that more blocks are not needed.
+func (f Finding) Decided() bool { return f.Verdict != Unclear && f.Verdict != Unseen }
+
+// sign turns logarithms so that more is worse.
+func (v *Values) sign() float64 {
+	if v.Higher {
+		return -1
 	}
-	switch q.Kind {
-	case Ends:
-		s.ends = &f
-		s.alpha -= q.Test.Alpha
-	case Pair:
-		s.pairs++
-		if f.Verdict != Skipped {
-			s.pair = &f
-		}
-	case Candidate:
-		s.known[q.Commit] = f.Verdict
-		if f.Verdict == Skipped {
-			s.misses++
-			return
-		}
-		s.misses = 0
-		if f.Blocks > 0 { // else it is a program that was decided before
-			s.alpha -= q.Test.Alpha
-		}
-		switch f.Verdict {
-		case AsBad:
-			s.bad = q.Commit
-			s.set = s.set.and(s.r.ancestors(q.Commit))
-		case AsGood:
-			s.set = s.set.without(s.r.ancestors(q.Commit))
-		default:
-			s.unclear = q.Commit
-		}
-	}
+	return 1
 }
 
-// least is half of what the ends differed by at the beginning.
-func (s *Search) least() float64 {
-	if s.ends == nil || s.ends.Ends == nil {
-		return 0
+// logs is the log of a over b by block, more being worse.
+func (v *Values) logs(a, b []float64) []float64 {
+	d, _, _, ok := sample.LogRatios(a, b)
+	if !ok {
+		return nil
 	}
-	return math.Abs(math.Log(s.ends.Ends.Value)) / 2
+	for i := range d {
+		d[i] *= v.sign()
+	}
+	return d
 }
 
-// Steps is how many further decisions the search takes, if nothing is skipped.
-func (s *Search) Steps() int { return bits.Len(uint(s.testable(s.set))) }
-
-// testable is how many commits of a set can still be measured.
-func (s *Search) testable(set bitset) int {
-	n := 0
-	for c := range set.each() {
-		if c != s.bad && s.known[c] == "" {
-			n++
+// both are the commit's logs over the good and over the bad build, of the blocks that
+// have all three.
+func (v *Values) both() (low, high []float64) {
+	n := min(len(v.Good), len(v.Bad), len(v.Commit))
+	whole := Values{Higher: v.Higher}
+	for i := range n {
+		if !math.IsNaN(v.Good[i] + v.Bad[i] + v.Commit[i]) {
+			whole.Good, whole.Bad, whole.Commit = append(whole.Good, v.Good[i]), append(whole.Bad, v.Bad[i]), append(whole.Commit, v.Commit[i])
 		}
 	}
-	return n
+	return whole.logs(whole.Commit, whole.Good), whole.logs(whole.Commit, whole.Bad)
 }
 
-// Between are the last commit known to be good, or GoodEnd, and the first known to be
-// bad.
-func (s *Search) Between() (good, bad int) { return s.before(), s.bad }
-
-// before is the last commit known to be good that the earliest bad one comes after: of
-// several the one with most behind it.
-func (s *Search) before() int {
-	best, most := GoodEnd, 0
-	behind := s.r.ancestors(s.bad)
-	for c, v := range s.known {
-		if n := s.r.ancestors(c).count(); v == AsGood && behind.has(c) && (n > most || n == most && c > best) {
-			best, most = c, n
-		}
+// estimate is the ratio of such logs as it was measured, with its 95 % interval.
+func (v *Values) estimate(d []float64) *sample.Estimate {
+	if len(d) == 0 {
+		return nil
 	}
-	return best
+	center, in, _, ok := sample.Sample{X: d, Paired: true}.Estimate(1 - sample.Alpha)
+	if v.Higher {
+		center, in = -center, stats.Interval{Lo: -in.Hi, Hi: -in.Lo}
+	}
+	return sample.NewEstimate(math.Exp(center), stats.Interval{Lo: math.Exp(in.Lo), Hi: math.Exp(in.Hi)}, ok)
 }

@@ -156,7 +156,7 @@ func alternate(ctx context.Context, kit *engine.Kit, like engine.Thing, envs []e
 		defer cancel()
 		thing := like
 		thing.Name = name
-		_, err := engine.Account(kit.Ledger, thing,
+		_, err := account(kit.Ledger, thing,
 			func() (struct{}, error) { return struct{}{}, loops[worker].life(ctx, name, p.Argv(image.ProbePath)) },
 			func(struct{}) bool { return true })
 		return err
@@ -323,4 +323,20 @@ func entry(kit *engine.Kit, of, name string) (engine.Thing, error) {
 		}
 	}
 	return engine.Thing{}, fmt.Errorf("the adapter has not told the ledger of its container %s", of)
+}
+
+// account is a thing's way through the ledger where a call makes it and takes
+// it away again: it is entered before the call, and struck out where the call
+// went well. What went wrong stays for the sweep, which looks whether it is
+// still there.
+func account[T any](l engine.Ledger, t engine.Thing, call func() (T, error), well func(T) bool) (T, error) {
+	var none T
+	if err := l.Made(t); err != nil {
+		return none, err
+	}
+	out, err := call()
+	if err == nil && well(out) {
+		err = l.Gone(t)
+	}
+	return out, err
 }

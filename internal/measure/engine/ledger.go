@@ -79,19 +79,3 @@ func Of(things []Thing, engine string) []Thing {
 func OfKind(things []Thing, kind string) []Thing {
 	return slices.DeleteFunc(slices.Clone(things), func(t Thing) bool { return t.Kind != kind })
 }
-
-// Account is a thing's way through the ledger where a call makes it and takes
-// it away again: it is entered before the call, and struck out where the call
-// went well. What went wrong stays for the sweep, which looks whether it is
-// still there.
-func Account[T any](l Ledger, t Thing, call func() (T, error), well func(T) bool) (T, error) {
-	var none T
-	if err := l.Made(t); err != nil {
-		return none, err
-	}
-	out, err := call()
-	if err == nil && well(out) {
-		err = l.Gone(t)
-	}
-	return out, err
-}

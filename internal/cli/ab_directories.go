@@ -48,7 +48,7 @@ func directoriesOf(w io.Writer, engines []engine.Engine, asked []build.Asked, wa
 	}
 	for i, a := range asked {
 		if !build.IsDirectory(a) {
-			return nil, fail(Usage, "%s is no directory, and %s is one: expected two programs, or two directories", cmp.Or(a.Path, a.Socket, a.Variable, a.Where), asked[1-i].Path)
+			return nil, fail(Usage, "%s is not a directory, but %s is: expected two programs, or two directories", cmp.Or(a.Path, a.Socket, a.Variable, a.Where), asked[1-i].Path)
 		}
 	}
 	program := asked[0].Program

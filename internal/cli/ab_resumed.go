@@ -89,7 +89,7 @@ func (f *abFlags) again(w World, dir string, fl *pflag.FlagSet) error {
 	}
 	x := abOf(dir, reportFlags{format: f.format, style: f.style}, g)
 	if x == nil {
-		return withHint(fail(Usage, "%s is no run of plimsoll ab", shortPath(dir)), "plimsoll report %s tells of it", shortPath(dir))
+		return withHint(fail(Usage, "%s is not a run of plimsoll ab", shortPath(dir)), "plimsoll report %s shows it", shortPath(dir))
 	}
 	x.printing = f.printing
 	res, err := readResult(dir)

@@ -101,13 +101,13 @@ const yamlSigns = "\n{}[]#:,\"' "
 // levelLines writes FACTOR=LEVEL after an engine as the lines of a study's entry.
 func levelLines(args []string) (string, error) {
 	if strings.ContainsAny(args[0], yamlSigns) {
-		return "", fail(Usage, "%q is no engine (plimsoll engines lists them)", args[0])
+		return "", fail(Usage, "%q is not an engine (plimsoll engines lists them)", args[0])
 	}
 	var text strings.Builder
 	for _, a := range args[1:] {
 		factor, level, ok := strings.Cut(a, "=")
 		if !ok || factor == "" || level == "" || strings.ContainsAny(a, yamlSigns) {
-			return "", fail(Usage, "%q is no factor and its level: expected one like network=none (plimsoll engines %s lists them)", a, args[0])
+			return "", fail(Usage, "%q is not a factor with its level: expected one like network=none (plimsoll engines %s lists them)", a, args[0])
 		}
 		fmt.Fprintf(&text, "    %s: %s\n", factor, level)
 	}

@@ -37,7 +37,7 @@ func agentCommand(w World) *cobra.Command {
 		Long: `Answers over HTTPS what the storage servers and clients of this machine counted
 between the begin and the end of each trial of a run that names this agent by
 --agent: requests, bytes, opens, waiting times. It only reads, changes nothing,
-and needs root only where a file system shows its counters to nobody else.
+and needs root only where a file system shows its counters only to root.
 
 At its first start it makes a key, a certificate and a token in its identity's
 folder, and prints the address with the certificate's fingerprint. Copy the token

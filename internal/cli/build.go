@@ -30,7 +30,7 @@ type buildFlags struct {
 
 func (f *buildFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.list, "build", nil, "the file that a level of the factor build stands for, as PROGRAM:LEVEL=PATH; or =FILE=PATH of a configuration, =KEY=VALUE of a variable, =unix://SOCKET of a daemon that runs already, =context:NAME of the one that a context leads to")
-	c.Flags().StringVar(&f.file, "builds", "", "a YAML file that says so of several builds")
+	c.Flags().StringVar(&f.file, "builds", "", "a YAML file that names several builds")
 	completesPaths(c, yamlEndings, "builds")
 }
 

@@ -23,7 +23,7 @@ func cleanCommand(w World) *cobra.Command {
 		Long: `Removes the containers, images, mounts, cgroups and processes that a killed run
 left on this machine: only what the run's ledger names, and of that only what
 carries the run's label. What can't be reached (an engine that is not running, a
-program no longer on PATH) stays in the ledger; you are told what would help, and
+program no longer on PATH) stays in the ledger; the output says what would help, and
 the exit status is 1.
 The records stay, and can still be resumed.
 
@@ -70,7 +70,7 @@ names their run, whose run has ended, and whose record was fetched.`,
 	portableFlag(c, &byInterface, "remove what runs with --portable have left behind, on whatever machine their engine is")
 	waitFlag(c, &wait)
 	far.add(c)
-	c.Flags().StringSliceVar(&of, "of-host", nil, "clean up after runs of this host too, which is no more or has another name now")
+	c.Flags().StringSliceVar(&of, "of-host", nil, "clean up after runs of this host too, which no longer exists or has a new name")
 	completes(c, "of-host", cobra.NoFileCompletions)
 	c.Flags().BoolVar(&images, "images", false, "remove the converted images too (the next run makes them again)")
 	return c
@@ -91,7 +91,7 @@ func printCleaned(w World, c *run.Cleaned, failed error) {
 	for i := range c.Elsewhere {
 		o := &c.Elsewhere[i]
 		fmt.Fprintf(w.Stdout, "left run %s alone: %s has begun it, and whether that goes on can't be seen from here\n", o.RunID, harmless.Text(o.Process()))
-		fmt.Fprintln(w.Stdout, "  try: plimsoll clean on that host, or in that container; where it is no more: plimsoll clean --of-host", harmless.ShellWord(o.Host))
+		fmt.Fprintln(w.Stdout, "  try: plimsoll clean on that host, or in that container; where it no longer exists: plimsoll clean --of-host", harmless.ShellWord(o.Host))
 	}
 	for _, o := range c.Others {
 		fmt.Fprintln(w.Stdout, "left a run of another user alone:", harmless.Text(o))

@@ -55,7 +55,7 @@ func (s *setting) contextSocket(name string) (string, error) {
 	}
 	socket, ok := strings.CutPrefix(host, "unix://")
 	if !ok {
-		return "", fmt.Errorf("the Docker context %s leads to %q, which is no socket of this machine: plimsoll run --portable measures it by its interface, with DOCKER_CONTEXT=%s", name, host, name)
+		return "", fmt.Errorf("the Docker context %s leads to %q, which is not a socket on this machine: plimsoll run --portable measures it by its interface, with DOCKER_CONTEXT=%s", name, host, name)
 	}
 	if !filepath.IsAbs(socket) {
 		return "", fmt.Errorf("the Docker context %s leads to %q: expected the whole path of a socket", name, host)
@@ -91,7 +91,7 @@ func (s *setting) dockerContext(name string) (portable.Address, error) {
 		}
 	}
 	stores := cmp.Or(s.world.Getenv("DOCKER_CONFIG"), strings.Join(homes, "/.docker and ")+"/.docker")
-	return portable.Address{}, fmt.Errorf("there is no Docker context %q in %s: docker context ls lists those that there are", name, stores)
+	return portable.Address{}, fmt.Errorf("there is no Docker context %q in %s: docker context ls lists them", name, stores)
 }
 
 // readForCaller reads a file that a user has named to root, through no directory and no

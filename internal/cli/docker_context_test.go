@@ -61,9 +61,9 @@ func TestDockerContext(t *testing.T) {
 		{"dockerd", "default", "", "unix://", "/var/run/docker.sock", ""},
 		{"dockerd", "empty", "", "", "/var/run/docker.sock", ""},
 		{"dockerd", "large", "", "", "", "more than 1 MiB: expected a context of Docker"},
-		{"dockerd", "default", "", "tcp://10.0.0.8:2376", "", `leads to "tcp://10.0.0.8:2376", which is no socket of this machine`},
-		{"dockerd", "far", "", "", "", `--build dockerd:old=context:far: the Docker context far leads to "ssh://me@far", which is no socket of this machine: plimsoll run --portable`},
-		{"dockerd", "tls", "", "", "", "which is no socket of this machine"},
+		{"dockerd", "default", "", "tcp://10.0.0.8:2376", "", `leads to "tcp://10.0.0.8:2376", which is not a socket on this machine`},
+		{"dockerd", "far", "", "", "", `--build dockerd:old=context:far: the Docker context far leads to "ssh://me@far", which is not a socket on this machine: plimsoll run --portable`},
+		{"dockerd", "tls", "", "", "", "which is not a socket on this machine"},
 		{"dockerd", "part", "", "", "", "expected the whole path of a socket"},
 		{"dockerd", "far", other, "", "", `there is no Docker context "far" in ` + other + ": docker context ls"},
 		{"dockerd", "none", "", "", "", `there is no Docker context "none" in ` + home + "/.docker"},
@@ -76,7 +76,7 @@ func TestDockerContext(t *testing.T) {
 			t.Errorf("%s %s (%s %s): %q %v", c.program, c.name, c.config, c.host, got, err)
 		}
 	}
-	if _, err := build.Parse("dockerd:old=context:../x", "--build", "/"); err == nil || !strings.Contains(err.Error(), "is no name of a context") {
+	if _, err := build.Parse("dockerd:old=context:../x", "--build", "/"); err == nil || !strings.Contains(err.Error(), "is not the name of a context") {
 		t.Errorf("a name that is a path: %v", err)
 	}
 }

@@ -213,7 +213,7 @@ func engineDetails(b *strings.Builder, f found) {
 		return strings.Join(lists.Map(some, func(m engine.Mechanism) string { return m.Name }), ", ")
 	}
 	field("can do without", can(false))
-	field("can do beside", can(true))
+	field("can also do", can(true))
 	for _, factor := range engine.Factors {
 		levelDetails(b, f, factor)
 	}

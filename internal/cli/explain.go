@@ -56,7 +56,7 @@ func explainCommand(w World) *cobra.Command {
 all processes that they wait for: client, daemon, shim, runtime and the kernel. It
 shows what lay on the way from the request to the first byte (for a command: to its
 end), and where the time of each part went: a system call, a lock, the disk, a grace
-period of the kernel, a busy processor. Beside each stands by how much the start would
+period of the kernel, a busy processor. Next to each stands by how much the start would
 be shorter without it, at most.
 
 Every second start is not traced, which shows what tracing costs. Tracing leaves
@@ -154,10 +154,10 @@ are timed from outside.`,
 	c.Flags().IntVar(&f.starts, "starts", f.starts, "how many starts are traced; without it, for an environment at most as many as fit into a minute")
 	c.Flags().IntSliceVar(&f.together, "at-once", f.together, "start it this many times at once, and show what takes longer then than alone: what limits the rate of starts; several numbers make a table, of one engine, of several or of all")
 	c.Flags().StringVar(&f.stop, "stop", "", "follow the stop instead of the start, of a container whose program ends at SIGTERM (exit), ignores it (ignore) or has no handler for it (none); it is killed 2 s later")
-	c.Flags().StringVar(&f.against, "against", "", "show beside another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
+	c.Flags().StringVar(&f.against, "against", "", "compare with another environment, with the difference of each step: other levels (network=host), or an engine with its levels (\"ENGINE network=none\")")
 	c.Flags().BoolVar(&f.allCalls, "all-calls", false, "record the beginning and the end of every system call, which makes each of them take longer: the first lines say by how much")
 	c.Flags().StringVar(&f.keep, "keep", "", "keep the record in this directory, which must be new or empty: its report draws the lanes of each environment")
-	c.Flags().BoolVar(&f.spans, "spans", false, "show beside it the engine's own spans (OpenTelemetry): of a private daemon, which is started with its own tracing switched on, never of yours: "+spanning(w.Engines))
+	c.Flags().BoolVar(&f.spans, "spans", false, "show the engine's own spans next to it (OpenTelemetry): of a private daemon, which is started with its own tracing switched on, never of yours: "+spanning(w.Engines))
 	f.builds.add(c)
 	f.addWaiting(c)
 	completes(c, "stop", completeWords("exit\tits program ends at SIGTERM", "ignore\tits program ignores SIGTERM", "none\tits program has no handler for SIGTERM"))
@@ -212,7 +212,7 @@ func (f *explainFlags) lacks(args []string) string {
 
 // noProgram refuses a command whose program is not here.
 func noProgram(name string) error {
-	return withHint(fail(Usage, "%s is no program that is found here", name), "give its path, such as ./%s; an engine is named without --: plimsoll explain ENGINE", filepath.Base(name))
+	return withHint(fail(Usage, "%s command not found", name), "give its path, such as ./%s; an engine is named without --: plimsoll explain ENGINE", filepath.Base(name))
 }
 
 // step says which start comes next; the first only warms up.

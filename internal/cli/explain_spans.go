@@ -39,7 +39,7 @@ func (f *explainFlags) ownSpans(c *cobra.Command, args []string) error {
 // anything is started where no daemon of ours sends any.
 func (f *explainFlags) receive(ctx context.Context, s *setting, env record.Environment, lacks string) (*engine.Collector, error) {
 	if lacks != "" {
-		return nil, fail(Usage, "--spans shows the engine's own spans beside the recorded path: %s", lacks)
+		return nil, fail(Usage, "--spans shows the engine's own spans next to the recorded path: %s", lacks)
 	}
 	can, ok := s.engine(env.Engine).(engine.Spanning) // all are shielded
 	if !ok {

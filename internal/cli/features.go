@@ -34,12 +34,12 @@ func featuresCommand(w World) *cobra.Command {
 partial, no or untried (-), each backed by what was run and what came back. "No"
 means that the engine refused, or that its own help lacks the command; what this
 machine can't tell is untried. The rows are those of Table 2 of baresi2024 and
-some newer ones; where a published value differs, it is shown beside ours.
+some newer ones; where a published value differs, it is shown next to ours.
 Everything is removed again, and your daemons are not reconfigured.`,
 		Example: `  plimsoll features
   plimsoll features docker podman -o features.json
   plimsoll features podman apptainer --feature signed-images
-  plimsoll features -o DIR     beside the record of a run, for those who judge it
+  plimsoll features -o DIR     next to a run's record, for readers of that record
   plimsoll features --read DIR --format markdown`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, names []string) error {
@@ -105,7 +105,7 @@ func tablePlace(out string) error {
 	if _, err := os.Stat(out); out == "" || filepath.Ext(out) == ".json" || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return withHint(fail(Usage, "-o %s is no directory that is there, and no .json file", out), "measure first, or name a file: -o %s.json", strings.TrimSuffix(out, "/"))
+	return withHint(fail(Usage, "-o %s not an existing directory or .json file", out), "measure first, or name a file: -o %s.json", strings.TrimSuffix(out, "/"))
 }
 
 // readFeatures prints a table that was filled before, as far as it was asked

@@ -22,7 +22,7 @@ import (
 
 // figuresFlag is --figures: a study, or one figure of it.
 func figuresFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "figures", "", "print or draw the published figures of this study, this run's beside them; STUDY/FIGURE picks one, and a .yaml file brings its own")
+	c.Flags().StringVar(to, "figures", "", "print or draw the published figures of this study, this run's next to them; STUDY/FIGURE picks one, and a .yaml file brings its own")
 	completes(c, "figures", cobra.FixedCompletions(figures.Names(), cobra.ShellCompDirectiveDefault))
 }
 

@@ -26,7 +26,7 @@ func findingsCommand(w World) *cobra.Command {
 	f := findingsFlags{printing: printing{format: "text"}}
 	c := &cobra.Command{
 		Use:   "findings DIR...",
-		Short: "Test which of a study's claims hold here, our number beside the published one",
+		Short: "Test which of a study's claims hold here, our number next to the published one",
 		Long: `Tests a study's claims against what was measured. A claim is supported if the
 whole interval of every pair lies in the range that it states, contradicted if
 that of any pair lies outside, inconclusive if one crosses a bound, or not tested,

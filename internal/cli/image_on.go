@@ -31,7 +31,7 @@ func (s *setting) usePlaces(places map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(places)) {
 		dir := places[name]
 		if !engine.IsPlace(name) {
-			return fail(Usage, "--%s: %q is no name for a file system: small letters, digits and -, and not default", engine.ImageOn, name)
+			return fail(Usage, "--%s: %q is not a name for a file system: small letters, digits and -, and not default", engine.ImageOn, name)
 		}
 		if !filepath.IsAbs(dir) {
 			return fail(Usage, "--%s %s=%s: give the directory's whole path, which is the same on every node", engine.ImageOn, name, dir)
@@ -39,7 +39,7 @@ func (s *setting) usePlaces(places map[string]string) error {
 		if fi, err := os.Stat(dir); err != nil {
 			return fail(Usage, "--%s %s=%s: %w", engine.ImageOn, name, dir, err)
 		} else if !fi.IsDir() {
-			return fail(Usage, "--%s %s=%s is no directory", engine.ImageOn, name, dir)
+			return fail(Usage, "--%s %s=%s is not a directory", engine.ImageOn, name, dir)
 		}
 	}
 	s.places = places

@@ -17,7 +17,7 @@ func importCommand(w World) *cobra.Command {
 		Short: "Turn what hyperfine or a Go benchmark measured into a run",
 		Long: `Reads hyperfine's JSON or Go's benchmark format into a run's directory, so that
 report and export work on it. The measurements were not interleaved, and nothing
-is known of the machine beyond what the file names: the report says so.`,
+is known of the machine beyond what the file names; the report points that out.`,
 		Example: `  plimsoll import hyperfine.json -o imported
   plimsoll import old.txt new.txt -o imported
   plimsoll report imported`,

@@ -41,7 +41,7 @@ func onHostCommand(w World) *cobra.Command {
 				fleet.VerbClean:   func() error { return cleanHere(w, here, unfetched) },
 			}[args[0]]
 			if do == nil {
-				return fail(Usage, "%q is no verb of %s", args[0], fleet.FarCommand)
+				return fail(Usage, "%q is not a command of %s", args[0], fleet.FarCommand)
 			}
 			if args[0] != fleet.VerbClean {
 				if err := here.OnThisHost(); err != nil {

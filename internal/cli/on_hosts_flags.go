@@ -97,7 +97,7 @@ const lostAfter = 10 * time.Minute
 func (h *hostsFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&h.become, "become", false, "with --on ssh://: become root there by sudo, which must not ask for a password")
-	fl.StringToStringVar(&h.programs, "program", nil, "with --on ssh://: a static program for hosts with another processor, as ARCH=PATH, such as arm64=dist/plimsoll-linux-arm64 (default: one of that name beside this one)")
+	fl.StringToStringVar(&h.programs, "program", nil, "with --on ssh://: a static program for hosts with another processor, as ARCH=PATH, such as arm64=dist/plimsoll-linux-arm64 (default: one of that name next to this one)")
 	fl.DurationVar(&h.lost, "lost-after", lostAfter, "with --on ssh://: how long to try to reach a host again after its connection was lost; its run goes on meanwhile")
 }
 

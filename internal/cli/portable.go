@@ -140,13 +140,13 @@ func printLeftOut(w World) {
 		w.wrapped("  ", l.What+": "+l.Why+".")
 	}
 	if runtime.GOOS != "linux" {
-		w.wrapped("", "On "+runtime.GOOS+" measuring is unverified: it is compiled and vetted for it, and was run on Linux only, until somebody has run it here.")
+		w.wrapped("", "On "+runtime.GOOS+" measuring is unverified: it is compiled and vetted for it, and was run on Linux only, until someone has run it here.")
 	}
 }
 
 // printWays says by which of the ways somebody has measured.
 func printWays(w World) {
-	fmt.Fprintln(w.Stdout, "Which ways to an engine somebody has measured by:")
+	fmt.Fprintln(w.Stdout, "Which ways to reach an engine have been measured:")
 	for _, way := range portable.Ways {
 		w.wrapped("  ", way.Engine+" by "+way.By+": "+way.Text()+".")
 	}

@@ -103,7 +103,7 @@ the DIR of such a run it measures nothing, and prints or draws the answer again.
 	fl.StringVar(&f.from, "from", "", "build and measure all releases from this version on, without release candidates, of "+strings.Join(build.InModules(), ", "))
 	fl.BoolVar(&f.buildOnly, "build-only", false, "build these releases, print each program as PROGRAM:VERSION=FILE, and measure nothing")
 	fl.StringVar(&f.threshold, "threshold", fmt.Sprintf("%g%%", 100*releases.Threshold), "the smallest step to mark")
-	f.addMeasured(c, w, "show these metrics beside memory and size", "the time that measuring takes")
+	f.addMeasured(c, w, "show these metrics besides memory and size", "the time that measuring takes")
 	return c
 }
 

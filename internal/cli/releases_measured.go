@@ -57,13 +57,13 @@ func (f *releasesFlags) tell(w World, res *analyze.Result, dir string, metrics [
 func (f *releasesFlags) again(w World, dir string, fl *pflag.FlagSet) error {
 	from, err := openRun(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return withHint(fail(Usage, "%q is no run, and no program of which an engine takes a build", dir), "plimsoll releases PROGRAM NAME=FILE NAME=FILE measures; programs are %s", yamlfile.OneOf(buildable(w)))
+		return withHint(fail(Usage, "%q is neither a run nor a program whose builds an engine can use", dir), "plimsoll releases PROGRAM NAME=FILE NAME=FILE measures; programs are %s", yamlfile.OneOf(buildable(w)))
 	}
 	if err != nil {
 		return err
 	}
 	if _, err := releases.Program(from.Run()); err != nil {
-		return withHint(fail(Usage, "%s is no run of plimsoll releases: %w", shortPath(dir), err), "plimsoll report %s tells of it", shortPath(dir))
+		return withHint(fail(Usage, "%s is not a run of plimsoll releases: %w", shortPath(dir), err), "plimsoll report %s shows it", shortPath(dir))
 	}
 	if err := toldAgain(fl, "format", "output", "ascii", "raw-csv", "metric", "threshold", "width", "dpi", "dark"); err != nil {
 		return err

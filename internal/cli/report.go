@@ -129,7 +129,7 @@ below that hosts are shown one by one. --each prints the runs one after the othe
 	c.Flags().BoolVar(&f.audit, "audit", false, "print the equivalence audit: on what terms each environment ran, and how they differ beyond what they are compared for")
 	choiceFlag(c, &f.overhead, "overhead", "print the overhead against a baseline, with geometric means (any: the first of native, floor and host that ran)", append([]string{report.AnyBaseline}, analyze.Baselines...)...)
 	c.Flags().Lookup("overhead").NoOptDefVal = report.AnyBaseline
-	c.Flags().BoolVar(&f.papers, "papers", false, "print the published tables that the study repeats, with this run's numbers beside theirs, and nothing else")
+	c.Flags().BoolVar(&f.papers, "papers", false, "print the published tables that the study repeats, with this run's numbers next to theirs, and nothing else")
 	c.Flags().StringVar(&f.over, "over", "", "print the medians over a numeric parameter of the workloads, such as size (any: all of them); for a picture, the parameter of the chart 'parameter'")
 	figuresFlag(c, &f.figures)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to this file instead of standard output")

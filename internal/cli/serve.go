@@ -24,7 +24,7 @@ func serveCommand(w World) *cobra.Command {
 		Short: "Show runs in a browser: live ones too, two compared, and their history",
 		Long: `Serves pages of all runs in the folders. Each DIR is a run, or a folder of runs;
 new ones appear as they come. A run in progress is followed live, at under 1 % of
-one processor, and not at all while nobody looks.
+one processor, and none while nobody looks.
 
 Only this machine can connect, unless --listen names another address: then a
 token is needed, which is part of the address that is printed. The connection

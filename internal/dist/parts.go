@@ -86,7 +86,7 @@ type linkedPackage struct {
 func linked(target string) ([]linkedPackage, error) {
 	goos, goarch, ok := strings.Cut(target, "/")
 	if !ok {
-		return nil, fmt.Errorf("%q is no target such as linux/amd64", target)
+		return nil, fmt.Errorf("%q is not a target such as linux/amd64", target)
 	}
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", "plimsoll/cmd/plimsoll")
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")

@@ -11,7 +11,7 @@ type Ablation struct {
 	// what chance makes of nothing.
 	Again []string       `json:"again,omitempty"`
 	Steps []AblationStep `json:"steps"`
-	// Added are what the engine can do beside: With is an environment that has it.
+	// Added are what the engine can also do: With is an environment that has it.
 	Added []AblationStep `json:"added,omitempty"`
 	// HeldOut are combinations that no step is estimated from, to be predicted.
 	HeldOut []HeldOut `json:"held_out,omitempty"`

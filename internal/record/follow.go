@@ -56,7 +56,7 @@ func (f *Follower) Next(each func(*Trial)) (changed bool, err error) {
 	case err != nil:
 		return false, fmt.Errorf("following the trials: %w", err)
 	case !info.Mode().IsRegular():
-		return false, fmt.Errorf("following the trials: %s is no file", f.path)
+		return false, fmt.Errorf("following the trials: %s is not a file", f.path)
 	case info.Size() < f.offset:
 		return false, ErrReplaced
 	case info.Size() == f.size && info.ModTime().Equal(f.at):

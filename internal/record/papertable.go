@@ -19,7 +19,7 @@ type PaperTable struct {
 	Engines []PaperColumn `json:"engines"`
 	Images  []PaperColumn `json:"images,omitempty"`
 	Rows    []PaperRow    `json:"rows"`
-	// Ratios are pairs of published engines whose ratio is set beside ours, in
+	// Ratios are pairs of published engines whose ratio is compared with ours, in
 	// every row and image that has both.
 	Ratios []PaperPair `json:"ratios,omitempty"`
 	// Without says why nothing stands beside a published engine, image or row.

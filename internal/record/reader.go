@@ -209,7 +209,7 @@ func decodeRun(path string, data []byte) (*Run, error) {
 // runDamage says on which line of run.json decoding stopped.
 func runDamage(path string, data []byte, err error) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return fmt.Errorf("%s is empty: the file system lost it; the trials beside it cannot be understood without it: restore it from a copy", path)
+		return fmt.Errorf("%s is empty: the file system lost it; the trials cannot be understood without it: restore it from a copy", path)
 	}
 	at := int64(len(data))
 	var syntax *json.SyntaxError

@@ -72,7 +72,7 @@ var List = []Kind{
 	{Code: "incomplete", By: History, Says: "a run is not done"},
 	{Code: "gap", By: History, Says: "an environment has no value in some runs, and why"},
 	{Code: "lost", By: History, Says: "the last run lacks what the one before it had"},
-	{Code: "absolute", By: History, Says: "series without a baseline beside them: they include the machine's speed on each day"},
+	{Code: "absolute", By: History, Says: "series without a baseline next to them: they include the machine's speed on each day"},
 	{Code: "unconfirmed", By: History, Says: "only the last run is off its level"},
 	{Code: "claims-differ", By: Findings, Says: "two runs have different claims with one id; those of the first count"},
 	{Code: "images-bound", By: Findings, Says: "other images ran in place of the study's (`--image`)"},

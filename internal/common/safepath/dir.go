@@ -49,7 +49,7 @@ func (d *Dir) Create(name string, perm fs.FileMode) (*os.File, error) {
 }
 
 // OpenFile opens a file that is there, or makes it where flag has os.O_CREATE.
-// It never waits and follows no link; what is no regular file is
+// It never waits and follows no link; what is not a regular file is
 // ErrNotRegular. Root, when it is to write, also refuses a file that is neither
 // its own nor a trusted owner's, and one that has a second name elsewhere.
 func (d *Dir) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {

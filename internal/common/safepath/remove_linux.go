@@ -140,7 +140,7 @@ func mountID(fd int) (id string, err error) {
 	return fmt.Sprint("device ", st.Dev), nil
 }
 
-var errUntold = errors.New("the kernel tells of no mount")
+var errUntold = errors.New("the kernel lists no mount")
 
 // mountTellers give the same numbers, each where it can. A handle is for kernels before
 // 5.8, on which a thread of root's that has a user's rights may not look into fdinfo; not

@@ -489,7 +489,7 @@ func TestMountTellers(t *testing.T) {
 	}
 }
 
-// TestUntold: where the kernel tells of no mounts, as gVisor's, directories are removed all
+// TestUntold: where the kernel lists no mounts, as gVisor's, directories are removed all
 // the same, and what is mounted in one is in the way.
 func TestUntold(t *testing.T) {
 	before := mountTellers

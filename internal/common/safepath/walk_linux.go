@@ -219,7 +219,7 @@ func shared(st *unix.Stat_t) bool { return othersWrite(st.Mode, st.Uid, st.Gid) 
 // whoCould says who could have put something into a directory.
 func whoCould(dir *unix.Stat_t, at string) string {
 	if shared(dir) {
-		return fmt.Sprintf("whoever may write to %s (mode %04o)", filepath.Dir(at), dir.Mode&0o7777)
+		return fmt.Sprintf("anyone who may write to %s (mode %04o)", filepath.Dir(at), dir.Mode&0o7777)
 	}
 	return whose(int(dir.Uid))
 }

@@ -35,7 +35,7 @@ func ParseAddress(s string) (Address, error) {
 	case err != nil:
 		return Address{}, fmt.Errorf("an agent's address: %w", err)
 	case u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "":
-		return Address{}, fmt.Errorf("%q is no agent's address: it is https://HOST:PORT#FINGERPRINT, as plimsoll agent prints it", s)
+		return Address{}, fmt.Errorf("%q is not an agent's address: expected https://HOST:PORT#FINGERPRINT, as plimsoll agent prints it", s)
 	}
 	a := Address{Host: u.Host, Fingerprint: strings.ToLower(u.Fragment)}
 	if u.Port() == "" {

@@ -30,7 +30,7 @@ func ReadToken(path string) (string, error) {
 		return "", fmt.Errorf("reading the agent's token: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("reading the agent's token: %s is no file", path)
+		return "", fmt.Errorf("reading the agent's token: %s is not a file", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("reading the agent's token: others may read %s too: chmod 600 %s", path, path)

@@ -91,7 +91,7 @@ func Parse(text, where, dir string) (Asked, error) {
 	}
 	if name, ok := strings.CutPrefix(a.Path, Contexted); ok && a.File == "" {
 		if !contextName.MatchString(name) {
-			return a, fmt.Errorf("%s: %q is no name of a context (if it is a path, begin it with ./)", a.Where, name)
+			return a, fmt.Errorf("%s: %q is not the name of a context (if it is a path, begin it with ./)", a.Where, name)
 		}
 		a.Context, a.Path = name, ""
 		return a, nil
@@ -103,7 +103,7 @@ func Parse(text, where, dir string) (Asked, error) {
 }
 
 func notNamed(where, level string) error {
-	return fmt.Errorf("%s: %q is no name for a build: small letters, digits, - and dots between them, and not default", where, level)
+	return fmt.Errorf("%s: %q is not a name for a build: small letters, digits, - and dots between them, and not default", where, level)
 }
 
 // Texts are the bindings of a build as Parse reads them, with its digests.
@@ -170,7 +170,7 @@ func add(ctx context.Context, b *record.Build, a Asked, p engine.Program) error 
 	case b.Path != "":
 		return fmt.Errorf("%s is bound twice, to %s before", b.Name(), cmp.Or(b.Socket, b.Path))
 	case a.Socket != "" && !p.Joins:
-		return fmt.Errorf("%s is no daemon that is used as it runs already: name its file", p.Name)
+		return fmt.Errorf("%s is not a daemon that can be used while it runs: name its file", p.Name)
 	}
 	if which := alike(a.Path, p); len(which) > 1 {
 		return fmt.Errorf("%s has several files that end so: say which it is, %s=%s or %s=…", p.Name, which[0], a.Path, strings.Join(which[1:], "=… or "))
@@ -189,7 +189,7 @@ func unknown(program string, known []engine.Program) error {
 	for _, p := range known {
 		names = append(names, p.Name)
 	}
-	text := fmt.Sprintf("%q is no program of which an engine takes a build; it can be %s", program, yamlfile.OneOf(names))
+	text := fmt.Sprintf("%q is not a program whose builds an engine can use; it can be %s", program, yamlfile.OneOf(names))
 	if near := yamlfile.Nearest(program, names); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -110,17 +110,17 @@ func TestBind(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"runc=runc", "expected PROGRAM:LEVEL=PATH"},
 		{"runc:old=", "expected PROGRAM:LEVEL=PATH"},
-		{"runc:Old=runc", "is no name for a build"},
-		{"runc:default=runc", "is no name for a build"},
-		{"rnuc:old=runc", `is no program of which an engine takes a build; it can be one of ch-run, crun, podman, runc; did you mean "runc"?`},
+		{"runc:Old=runc", "is not a name for a build"},
+		{"runc:default=runc", "is not a name for a build"},
+		{"rnuc:old=runc", `is not a program whose builds an engine can use; it can be one of ch-run, crun, podman, runc; did you mean "runc"?`},
 		{"runc:old=nope", "nope is not there"},
 		{"runc:old=.", "is a directory"},
-		{"runc:old=/dev/null", "is no regular file"},
-		{"runc:old=pipe", "is no regular file"}, // and nobody waits for a writer
+		{"runc:old=/dev/null", "is not a regular file"},
+		{"runc:old=pipe", "is not a regular file"}, // and nobody waits for a writer
 		{"runc:old=plain", "is not executable"},
 		{"runc:old=script", "is a script: name the program that it runs"},
-		{"runc:old=text", "is no program that Linux can execute"},
-		{"runc:old=empty", "is no program that Linux can execute"},
+		{"runc:old=text", "is not a program that Linux can execute"},
+		{"runc:old=empty", "is not a program that Linux can execute"},
 		{"runc:old=foreign", "is for another processor"},
 		{"runc:old=crun", "is another program: it says that it is crun 1.2, not runc"},
 		{"runc:old=number", `does not say that it is runc: --version prints "0.31" alone`},
@@ -168,7 +168,7 @@ func TestRead(t *testing.T) {
 		"builds: {}": "plimsoll-builds",
 		"plimsoll-builds: 2\nbuilds: {runc: {a: /b}}":            "b.yaml:1:",
 		"plimsoll-builds: 1\nbuilds: {runc: /opt/runc}":          "keys with a value each",
-		"plimsoll-builds: 1\nbuilds:\n  runc:\n    Old: /opt/x":  "b.yaml:4:5 runc:Old=/opt/x: \"Old\" is no name for a build",
+		"plimsoll-builds: 1\nbuilds:\n  runc:\n    Old: /opt/x":  "b.yaml:4:5 runc:Old=/opt/x: \"Old\" is not a name for a build",
 		"plimsoll-builds: 1\nbuilt:\n  runc:\n    old: /opt/x\n": "built",
 	} {
 		if _, err := Read("b.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -39,7 +39,7 @@ func TestBindConfiguration(t *testing.T) {
 		{"runc:a=bad.json", "", "DIR/bad.json:1: expected a JSON object"},
 		{"runc:a=none.json", "", "DIR/none.json is not there"},
 		{"runc:a=daemon.json=.", "", "is a directory; name the file in it"},
-		{"runc:a=daemon.json=pipe", "", "pipe is no regular file"},
+		{"runc:a=daemon.json=pipe", "", "pipe is not a regular file"},
 		{"runc:a=daemon.json=", "", "expected a path behind daemon.json="},
 		{"runc:a=storage.conf=a.json", "", `runc takes no file "storage.conf"; it takes daemon.json`},
 		{"runc:a=other.json", "", "runc takes no other.json: say it in daemon.json"},
@@ -95,11 +95,11 @@ func TestReadConfiguration(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for text, want := range map[string]string{
-		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {env: {gogc: 1}}":      "b.yaml:4:15: \"gogc\" is no name of a variable",
-		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {files: {GOGC: 1}}":    "b.yaml:4:17: \"GOGC\" is no name of a configuration file",
+		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {env: {gogc: 1}}":      "b.yaml:4:15: \"gogc\" is not the name of a variable",
+		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {files: {GOGC: 1}}":    "b.yaml:4:17: \"GOGC\" is not the name of a configuration file",
 		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {file: {x.json: 1}}":   "did you mean \"files\"?",
 		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {env: {}}":             "b.yaml:4:",
-		"plimsoll-builds: 1\nbuilds:\n  x:\n    A: {}":                    "b.yaml:4:5: \"A\" is no name for a build",
+		"plimsoll-builds: 1\nbuilds:\n  x:\n    A: {}":                    "b.yaml:4:5: \"A\" is not a name for a build",
 		"plimsoll-builds: 1\nbuilds:\n  x:\n    a: {files: {x.json: ''}}": "b.yaml:4:",
 	} {
 		if _, err := Read("b.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

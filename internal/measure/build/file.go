@@ -73,7 +73,7 @@ func open(path, what string) (*os.File, error) {
 		if st, serr := os.Stat(path); serr == nil && st.IsDir() {
 			return nil, fmt.Errorf("%s is a directory; name the %s in it", path, what)
 		}
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	return f, err
 }
@@ -87,7 +87,7 @@ func ours(f *os.File, path string) (buildID string, err error) {
 	}
 	e, err := elf.NewFile(f)
 	if err != nil || e.Type != elf.ET_EXEC && e.Type != elf.ET_DYN {
-		return "", fmt.Errorf("%s is no program that Linux can execute (no ELF executable)", path)
+		return "", fmt.Errorf("%s is not a program that Linux can execute (not an ELF executable)", path)
 	}
 	running, err := elf.Open("/proc/self/exe")
 	if err != nil {

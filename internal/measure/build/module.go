@@ -100,7 +100,7 @@ func OpenModules(ctx context.Context, program, dir string, say func(string)) (*M
 // precede a release (1.5.0-rc.1).
 func (m *Modules) Versions(ctx context.Context, from string) ([]string, error) {
 	if !semver.IsValid("v" + from) {
-		return nil, fmt.Errorf("%q is no version: expected one like 1.1.0", from)
+		return nil, fmt.Errorf("%q is not a version: expected one like 1.1.0", from)
 	}
 	var all []string
 	for _, module := range m.Modules {

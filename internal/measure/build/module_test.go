@@ -123,7 +123,7 @@ func TestModulesRefuses(t *testing.T) {
 	}
 	m, err := OpenModules(t.Context(), "tool", t.TempDir(), say)
 	require.NoError(t, err)
-	for from, want := range map[string]string{"one": `"one" is no version`, "1.9.0": "has no release from 1.9.0 on"} {
+	for from, want := range map[string]string{"one": `"one" is not a version`, "1.9.0": "has no release from 1.9.0 on"} {
 		if _, err := m.Versions(t.Context(), from); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("from %s: %v", from, err)
 		}

@@ -38,12 +38,12 @@ func (l *level) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 	d.Mapping(n, reflect.ValueOf(&l.bound).Elem(), f)
 	for _, x := range l.Files {
 		if named.FindString(x.Key.Text+"=") == "" || variable.MatchString(x.Key.Text) {
-			d.Add(x.Key.At, yamlfile.Quote(x.Key.Text)+" is no name of a configuration file", "one such as daemon.json, with a path")
+			d.Add(x.Key.At, yamlfile.Quote(x.Key.Text)+" is not the name of a configuration file", "one such as daemon.json, with a path")
 		}
 	}
 	for _, x := range l.Env {
 		if !variable.MatchString(x.Key.Text) {
-			d.Add(x.Key.At, yamlfile.Quote(x.Key.Text)+" is no name of a variable", "capital letters, digits and _")
+			d.Add(x.Key.At, yamlfile.Quote(x.Key.Text)+" is not the name of a variable", "capital letters, digits and _")
 		}
 	}
 }

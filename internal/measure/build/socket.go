@@ -30,7 +30,7 @@ func lookBehind(a Asked) (record.Build, error) {
 	}
 	exe := executable(pid)
 	if b.Path, err = os.Readlink(exe); errors.Is(err, fs.ErrPermission) {
-		return b, fmt.Errorf("%s: the process behind it, %d, is not yours, so that which program it is can't be told: root may", a.Socket, pid)
+		return b, fmt.Errorf("%s: the process behind it, %d, is not yours, so its program can't be identified: root may", a.Socket, pid)
 	} else if err != nil {
 		return b, fmt.Errorf("%s: the process behind it, %d: %w", a.Socket, pid, err)
 	}

@@ -58,7 +58,7 @@ func TestBindSocket(t *testing.T) {
 		{[]string{"stayer:here=unix://"}, "expected the whole path of a socket"},
 		{[]string{"stayer:here=" + at + "-none"}, "nobody listens at " + socket + "-none"},
 		{[]string{"stayer:here=unix://" + self}, "nobody listens at"}, // a file
-		{[]string{"runc:here=" + at}, "runc is no daemon that is used as it runs already: name its file"},
+		{[]string{"runc:here=" + at}, "runc is not a daemon that can be used while it runs: name its file"},
 		{[]string{"other:here=" + at}, "is another program: it says that it is stayer 2.1, not other"},
 		{[]string{"stayer:here=" + at, "stayer:here=" + self}, "stayer:here is bound twice, to " + socket},
 		{[]string{"stayer:here=" + at, "stayer:here=A=1"}, "runs already, at " + socket + ", with a configuration of its own"},

@@ -171,7 +171,7 @@ func (w *Watch) found(pid int) {
 	case len(a.monitor) > 0:
 		w.monitor.open(&target{m: w.c.m, procs: w.monitorSet})
 	default:
-		w.monitor.none(absent("the engine keeps no process beside the container"))
+		w.monitor.none(absent("the engine keeps no process next to the container"))
 	}
 }
 

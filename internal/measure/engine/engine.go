@@ -177,7 +177,7 @@ type Info struct {
 	// Build.
 	Programs []Program
 	// Mechanisms are what it does at a start and can be taken away, from the outside
-	// in, and what it can do beside and does not by itself; Below is the engine that it calls for the rest, "" where there is none.
+	// in, and what it can also do and does not by itself; Below is the engine that it calls for the rest, "" where there is none.
 	Mechanisms []Mechanism
 	Below      string
 	// Spans is how it is asked for spans of its own, and who has them: for a help and a

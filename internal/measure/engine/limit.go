@@ -34,7 +34,7 @@ func Limited(levels map[string]string, study Limits) (map[string]string, Limits,
 	default:
 		n, ok := CPUs(level)
 		if !ok {
-			return nil, Limits{}, fmt.Errorf("the level %q of %s is no number of CPUs; write one such as 0.5, or %s", level, CPULimit, NoLimit)
+			return nil, Limits{}, fmt.Errorf("the level %q of %s is not a number of CPUs; write one such as 0.5, or %s", level, CPULimit, NoLimit)
 		}
 		study.CPUs = n
 	}
@@ -45,7 +45,7 @@ func Limited(levels map[string]string, study Limits) (map[string]string, Limits,
 	default:
 		n, ok := yamlfile.ParseSize(level)
 		if !ok {
-			return nil, Limits{}, fmt.Errorf("the level %q of %s is no size; write one such as 512MiB, or %s", level, MemoryLimit, NoLimit)
+			return nil, Limits{}, fmt.Errorf("the level %q of %s is not a size; write one such as 512MiB, or %s", level, MemoryLimit, NoLimit)
 		}
 		study.MemoryBytes = n
 	}

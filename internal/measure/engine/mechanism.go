@@ -92,7 +92,7 @@ var whatItIs = map[string][2]string{
 	Keyring:         {"a session keyring", "the container then shares the keyring of who started it"},
 	SmallMounts:     {"/dev/pts, /dev/shm, /dev/mqueue, /sys and /sys/fs/cgroup", "programs that need them do not work"},
 	UserNamespace:   {"a user namespace", "root in the container is then the host's root"},
-	NameFiles:       {"/etc/hosts and /etc/resolv.conf, made and mounted for each container", "the container then resolves names by what its image says"},
+	NameFiles:       {"/etc/hosts and /etc/resolv.conf, made and mounted for each container", "the container then resolves names as its image says"},
 	HostMounts:      {"mounts of the host's /tmp, home and other directories", "the container then has its image's alone"},
 	AppArmor:        {"an AppArmor profile", "the container is then held by no rules of AppArmor's"},
 	SELinux:         {"an SELinux label", "the container is then held by no rules of SELinux's"},
@@ -128,7 +128,7 @@ var whatIsAdded = map[string][2]string{
 	Contained:       {"a minimal /dev, /tmp and home of its own", "the container then shares less of the host's"},
 }
 
-var inOneCommand = Mechanism{Name: "client", Title: "three commands instead of one", Price: "the phases can then not be told apart", Foreground: true}
+var inOneCommand = Mechanism{Name: "client", Title: "three commands instead of one", Price: "the phases can't be told apart then", Foreground: true}
 
 // exchanges are those that are made by another level of a factor.
 var exchanges = map[[2]string]Mechanism{

@@ -167,7 +167,7 @@ func (i Info) BuildsFor(levels map[string]string, all []record.Build) (out []rec
 				continue
 			}
 			if len(b.Files) > 0 && len(p.Files) == 0 || len(b.Variables) > 0 && !p.Variables {
-				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s is configured by what calls it below %s, so %s can't have a configuration of its own there", p.Name, i.Title, b.Name())}
+				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("%s is configured by its caller below %s, so %s can't have a configuration of its own there", p.Name, i.Title, b.Name())}
 			}
 			if b.Socket != "" && !p.Joins {
 				return nil, &Error{Class: record.Unsupported, Text: fmt.Sprintf("below %s the %s is started for the run, so %s can't be one that runs already", i.Title, p.Name, b.Name()),

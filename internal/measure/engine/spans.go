@@ -73,7 +73,7 @@ type Spanning interface {
 func (s shielded) Spans(ctx context.Context, kit *Kit, spec Spec) error {
 	x, ok := s.Engine.(Spanning)
 	if !ok {
-		return &Error{Class: record.Unsupported, Text: s.Info().Title + " has no daemon of ours that could be asked for spans"}
+		return &Error{Class: record.Unsupported, Text: s.Info().Title + " has no private daemon that could be asked for spans"}
 	}
 	return within(ctx, detectGrace, func() error { return x.Spans(ctx, kit, spec) },
 		func(p any) error { return &Error{Class: record.HarnessError, Text: panicked(p), Fix: reportIt} },

@@ -129,7 +129,7 @@ func keep(t Thing, err error) Kept {
 
 // keptError says of one thing that it stays.
 func keptError(k Kept) error {
-	err := fmt.Errorf("%s is still there, or nobody can tell: %s", k.Thing, k.Why)
+	err := fmt.Errorf("%s is still there, or it can't be checked: %s", k.Thing, k.Why)
 	if k.Fix != "" {
 		err = fmt.Errorf("%w (try: %s)", err, k.Fix)
 	}

@@ -237,7 +237,7 @@ var gpuDevices = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*"}
 func unseenGPU() (lacking, why string) {
 	for _, pattern := range gpuDevices {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			return "no attempt of ours uses a GPU", "what it hands over is not looked at"
+			return "none of these attempts uses a GPU", "what it hands over is not looked at"
 		}
 	}
 	return "there is no GPU", "there is no GPU here to see what it hands over"

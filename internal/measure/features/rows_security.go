@@ -17,7 +17,7 @@ func securityRows() []Feature {
 	noSigning := "it has no command that signs or verifies"
 	return []Feature{{
 		ID: "signed-images", Group: security, Title: "Signed container images",
-		Means: "an image that was signed with a key of ours is accepted, and the same image tampered with is refused",
+		Means: "an image that was signed with this run's key is accepted, and the same image tampered with is refused",
 		By: map[string]attempt{
 			"podman":    simpleSigning,
 			"apptainer": pgpSigning,

@@ -13,7 +13,7 @@ func sinceRows() []Feature {
 	alone := "it runs a program and keeps no state of it"
 	return []Feature{{
 		ID: "exec", Group: since, Title: "Another program in a running container",
-		Means: "a second program is run inside, beside the first",
+		Means: "a second program is run inside, next to the first",
 		Any: func(t *try) {
 			t.shows(t.hear(t.b.env, t.b.hand.inside(t.running(), "echo", "inside")...), "inside")
 		},
@@ -121,7 +121,7 @@ func sinceRows() []Feature {
 		},
 	}, {
 		ID: "stats", Group: since, Title: "Live use of resources",
-		Means: "the engine tells the memory that a running container uses",
+		Means: "the engine reports the memory that a running container uses",
 		By: map[string]attempt{
 			"docker": tells([]string{"MiB", "KiB"}, "stats", "--no-stream", "%s"), "podman": tells([]string{"kB", "MB"}, "stats", "--no-stream", "%s"),
 			"containerd":   tells([]string{"memory."}, "tasks", "metrics", "%s"),
@@ -131,7 +131,7 @@ func sinceRows() []Feature {
 		},
 	}, {
 		ID: "health-checks", Group: since, Title: "Health checks",
-		Means: "the engine runs a check inside by itself and tells the outcome",
+		Means: "the engine runs a check inside by itself and reports the outcome",
 		By: map[string]attempt{
 			"docker": healthy, "podman": healthy,
 			"containerd":   lacks("a container has no option for it", []string{"health"}, "run", "--help"),
@@ -197,7 +197,7 @@ func limitedBy(opts ...string) attempt {
 			t.untried("the control groups of this machine are those of %s", v)
 		}
 		if t.b.name == "apptainer" {
-			t.untried("an instance's process is not told, so that its control group can't be read")
+			t.untried("an instance's process is not reported, so its control group can't be read")
 		}
 		t.limited(t.pid(t.start(t.image(), opts...)), 0)
 	}
@@ -262,10 +262,10 @@ func tells(words []string, args ...string) attempt {
 		t.judge(s)
 		for _, w := range words {
 			if strings.Contains(s.out, w) {
-				t.yes("it tells the memory in use")
+				t.yes("it reports the memory in use")
 			}
 		}
-		t.no("it tells no memory in use")
+		t.no("it reports no memory in use")
 	}
 }
 
@@ -277,7 +277,7 @@ func healthy(t *try) {
 	for deadline := time.Now().Add(child.Stretch(6 * time.Second)); timers && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if strings.TrimSpace(t.b.command(t.ctx, t.b.env, nil, health).out) == "healthy" {
 			t.must(health...)
-			t.yes("the check ran by itself and its outcome is told")
+			t.yes("the check ran by itself and its outcome is reported")
 		}
 	}
 	if !timers {
@@ -286,7 +286,7 @@ func healthy(t *try) {
 			t.partialFor("there is no systemd", "the check runs when it is asked for; by itself it needs systemd's timers, and no systemd runs here")
 		}
 	}
-	t.untried("no outcome was told: %s", strings.TrimSpace(t.must(health...)))
+	t.untried("no outcome was reported: %s", strings.TrimSpace(t.must(health...)))
 }
 
 // named puts a name into arguments, where %s stands.

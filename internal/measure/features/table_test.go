@@ -178,7 +178,7 @@ func TestUnseenGPU(t *testing.T) {
 		t.Errorf("without: %q, %q", lacking, why)
 	}
 	require.NoError(t, os.WriteFile(device, nil, 0o600))
-	if lacking, why := unseenGPU(); lacking != "no attempt of ours uses a GPU" || strings.Contains(why, "no GPU") {
+	if lacking, why := unseenGPU(); lacking != "none of these attempts uses a GPU" || strings.Contains(why, "no GPU") {
 		t.Errorf("with one: %q, %q", lacking, why)
 	}
 }

@@ -25,15 +25,15 @@ func TestTargets(t *testing.T) {
 		{given: "ssh://me+lab@[::1]:22", want: "ssh://me+lab@[::1]:22", name: "1-22"},
 		{given: "ssh://$(reboot)@node", err: "user's name"},
 		{given: "ssh://%n@node", err: "user's name"},
-		{given: "ssh://-oProxyCommand=x", err: "is no host"},
+		{given: "ssh://-oProxyCommand=x", err: "is not a host"},
 		{given: "ssh://-lroot@x", err: "user's name"},
-		{given: "ssh://a b", err: "is no host"},
-		{given: "ssh://a;reboot", err: "is no host"},
+		{given: "ssh://a b", err: "is not a host"},
+		{given: "ssh://a;reboot", err: "is not a host"},
 		{given: "ssh://a:0", err: "port"},
 		{given: "ssh://a:x", err: "port"},
 		{given: "ssh://[::1]22", err: "colon"},
-		{given: "", err: "is no host"},
-		{given: "%h", err: "is no host"},
+		{given: "", err: "is not a host"},
+		{given: "%h", err: "is not a host"},
 	} {
 		got, err := ParseTarget(c.given)
 		if c.err != "" {

@@ -55,10 +55,10 @@ func OpenHere(dir string) (*Here, error) {
 		return nil, err
 	}
 	if !info.IsDir() || !owned(info) || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s is no folder of ours alone", h.Dir)
+		return nil, fmt.Errorf("%s is not a folder that only this run uses", h.Dir)
 	}
 	if id, err := h.text(ledgerName); err != nil || id != filepath.Base(h.Dir) {
-		return nil, fmt.Errorf("%s is no run's folder: its ledger says %q", h.Dir, id)
+		return nil, fmt.Errorf("%s is not a run's folder: its ledger says %q", h.Dir, id)
 	}
 	return h, nil
 }

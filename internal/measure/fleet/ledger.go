@@ -123,7 +123,7 @@ func (l *Ledger) check() error {
 			return err
 		}
 		if !isID(h.ID) || t.Host != h.Host || !isWord(h.Name, "._-") || h.Name[0] == '.' {
-			return fmt.Errorf("%q is no host of a run", h.Name)
+			return fmt.Errorf("%q is not a host of a run", h.Name)
 		}
 		all = append(all, h.Target)
 	}

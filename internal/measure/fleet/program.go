@@ -100,7 +100,7 @@ func readProgram(path, arch string) (*Program, error) {
 	defer f.Close()
 	x, err := elf.NewFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no program of Linux: %w", path, err)
+		return nil, fmt.Errorf("%s is not a Linux program: %w", path, err)
 	}
 	if x.Machine != machines[arch] {
 		return nil, fmt.Errorf("%s is for %s, and the host is %s", path, strings.TrimPrefix(x.Machine.String(), "EM_"), arch)

@@ -60,7 +60,7 @@ func ParseTargets(given string) ([]Target, error) {
 // ParseTarget reads one address; the scheme may be left out.
 func ParseTarget(given string) (Target, error) {
 	bad := func(why string) (Target, error) {
-		return Target{}, fmt.Errorf("%q is no host: %s; expected %s", given, why, expectedTarget)
+		return Target{}, fmt.Errorf("%q is not a host: %s; expected %s", given, why, expectedTarget)
 	}
 	rest := strings.TrimSuffix(strings.TrimPrefix(given, Scheme), "/")
 	var t Target

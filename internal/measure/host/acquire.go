@@ -219,7 +219,7 @@ func lockHolder(r io.Reader, major, minor uint32, inode uint64) (int, error) {
 		}
 		n, err := strconv.Atoi(f[4])
 		if err != nil {
-			return fmt.Errorf("%q is no line of /proc/locks", s)
+			return fmt.Errorf("%q is not a line of /proc/locks", s)
 		}
 		pid = max(0, n)
 		return errStop

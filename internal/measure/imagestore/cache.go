@@ -49,7 +49,7 @@ func (s *Store) itemPath(name string, t *content, f image.Format) (string, error
 	}
 	if f == image.DockerArchive && s.opts.RunID != "" {
 		if !plainID.MatchString(s.opts.RunID) {
-			return "", &Error{Text: fmt.Sprintf("%q is no run's id", s.opts.RunID)}
+			return "", &Error{Text: fmt.Sprintf("%q is not a run's id", s.opts.RunID)}
 		}
 		return filepath.Join(s.dir, runsDir, s.opts.RunID, image.FileName(name)+"-"+base), nil
 	}

@@ -197,7 +197,7 @@ func parseApplets(out string) ([]string, error) {
 		}
 		// A path becomes a link in the image: what is not plain is refused.
 		if strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..") || strings.ContainsAny(p, " \t\x00") {
-			return nil, fmt.Errorf("its list has %q, which is no path of an applet", p)
+			return nil, fmt.Errorf("its list has %q, which is not the path of an applet", p)
 		}
 		l = append(l, p)
 	}

@@ -21,7 +21,7 @@ const runsDir = "runs"
 // is for runs that were killed.
 func (s *Store) Forget(runID string) error {
 	if runID != "" && !plainID.MatchString(runID) {
-		return &Error{Text: fmt.Sprintf("removing the images of run %q: that is no run's id", runID)}
+		return &Error{Text: fmt.Sprintf("removing the images of run %q: that is not a run's id", runID)}
 	}
 	_, err := s.forget(func(id string) bool { return runID == "" || id == runID })
 	return err
@@ -164,7 +164,7 @@ func RemoveStore(dir string) (removed bool, err error) {
 	if left, err := home.List(); err != nil || len(left) > 1 {
 		for _, e := range left {
 			if e.Name() != markFile {
-				return false, &Error{Text: fmt.Sprintf("removing the image store %s: the images are gone, but it holds %q, which is none of ours", dir, e.Name()), Err: err, Fix: "move it away"}
+				return false, &Error{Text: fmt.Sprintf("removing the image store %s: the images are gone, but it holds %q, which Plimsoll did not create", dir, e.Name()), Err: err, Fix: "move it away"}
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Store) mark(home *safepath.Dir) error {
 	}
 	if len(entries) > 0 && !s.earlier(entries) {
 		return &Error{
-			Text: fmt.Sprintf("%s is no image store of ours: it has no %s, and holds %q", s.dir, markFile, entries[0].Name()),
+			Text: fmt.Sprintf("%s is not an image store of Plimsoll's: it has no %s, and holds %q", s.dir, markFile, entries[0].Name()),
 			Fix:  "choose another state directory (PLIMSOLL_STATE), or move away what lies there",
 		}
 	}

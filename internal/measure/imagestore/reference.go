@@ -60,7 +60,7 @@ func (s *Store) fetch(ctx context.Context, as, ref string, anew bool, progress i
 	}
 	parsed, err := name.ParseReference(ref, name.WithDefaultTag("latest"))
 	if err != nil {
-		return &Error{Text: "the image " + ref + " is no reference", Err: err}
+		return &Error{Text: "the image " + ref + " is not a reference", Err: err}
 	}
 	at, err := s.opts.Mirror.Of(parsed)
 	if err != nil {
@@ -195,7 +195,7 @@ func (x *extraction) tree() (tree, error) {
 	for p, target := range x.hard {
 		e, ok := x.found[x.real(target)]
 		if !ok || e.kind != kindFile {
-			return nil, fmt.Errorf("%s is a hard link to %s, which is no file of the image", p, target)
+			return nil, fmt.Errorf("%s is a hard link to %s, which is not a file of the image", p, target)
 		}
 		e.path = p
 		x.found[p] = e
@@ -219,7 +219,7 @@ func (x *extraction) tree() (tree, error) {
 				continue
 			}
 			if above.kind != kindDir {
-				return nil, fmt.Errorf("%s lies in %s, which is no directory", p, dir)
+				return nil, fmt.Errorf("%s lies in %s, which is not a directory", p, dir)
 			}
 		}
 	}

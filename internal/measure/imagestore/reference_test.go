@@ -177,8 +177,8 @@ func TestUnreachable(t *testing.T) {
 	if took := time.Since(began); took > 2*resolveLimit {
 		t.Errorf("it took %s to say so", took)
 	}
-	if _, err := s.Get(t.Context(), "a b:c"); err == nil || !strings.Contains(err.Error(), "no reference") {
-		t.Errorf("what is no reference: %v", err)
+	if _, err := s.Get(t.Context(), "a b:c"); err == nil || !strings.Contains(err.Error(), "is not a reference") {
+		t.Errorf("what is not a reference: %v", err)
 	}
 	if _, err := s.Fetch(t.Context(), "payload", io.Discard); err == nil {
 		t.Error("an image of our own came from a registry")

@@ -158,7 +158,7 @@ func TreeDigest(root string, skip func(path string) bool) (string, error) {
 	var t []line
 	err := walk(root, skip, func(l line, info fs.FileInfo) error {
 		if l.kind == kindOther {
-			return fmt.Errorf("%s is a %s, which no image of ours has", l.path, describe(info.Mode()))
+			return fmt.Errorf("%s is a %s, which images of Plimsoll's never have", l.path, describe(info.Mode()))
 		}
 		t = append(t, l)
 		return nil

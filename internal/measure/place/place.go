@@ -157,7 +157,7 @@ func checkHost(h string) error {
 		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 	if !good || has && (slots == "" || strings.Trim(slots, "0123456789") != "" || len(slots) > 5 || slots[0] == '0') {
-		return fmt.Errorf("%q is no host; expected NAME or NAME:SLOTS", h)
+		return fmt.Errorf("%q is not a host; expected NAME or NAME:SLOTS", h)
 	}
 	return nil
 }

@@ -26,12 +26,12 @@ func TestHosts(t *testing.T) {
 		{given: "node1", want: []string{"node1"}},
 		{given: "node1,10.1.2.3:4", want: []string{"node1", "10.1.2.3:4"}},
 		{given: write("# ours\nnode1 slots=2 # two\n\nnode2\n"), want: []string{"node1:2", "node2"}},
-		{given: "a,,b", err: "is no host"},
-		{given: "--bind-to", err: "is no host"},
-		{given: "a b", err: "is no host"},
-		{given: "a:0", err: "is no host"},
-		{given: "a:-1", err: "is no host"},
-		{given: "a;reboot", err: "is no host"},
+		{given: "a,,b", err: "is not a host"},
+		{given: "--bind-to", err: "is not a host"},
+		{given: "a b", err: "is not a host"},
+		{given: "a:0", err: "is not a host"},
+		{given: "a:-1", err: "is not a host"},
+		{given: "a;reboot", err: "is not a host"},
 	} {
 		got, err := Hosts(c.given)
 		if c.err == "" && (err != nil || !slices.Equal(got, c.want)) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {

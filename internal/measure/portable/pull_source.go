@@ -97,7 +97,7 @@ func (s *source) ownLoopback(f *Found) string {
 	if s.registry != nil || f.Kind == bySocket && f.Engine != CRI || !loopback(s.repo.RegistryStr()) {
 		return ""
 	}
-	return fmt.Sprintf("%s is the loopback of whoever names it, and %s is reached by %s: where it runs on another machine it asks that machine, so it is sent no credentials; name a registry that both reach, such as %s",
+	return fmt.Sprintf("%s is the loopback of the machine that names it, and %s is reached by %s: where it runs on another machine it asks that machine, so it is sent no credentials; name a registry that both reach, such as %s",
 		s.repo.RegistryStr(), f.Engine, f.Kind, "--pull-from registry.example/scratch")
 }
 

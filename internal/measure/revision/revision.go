@@ -41,7 +41,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	} else if err != nil {
 		return nil, err
 	} else if !st.IsDir() {
-		return nil, fmt.Errorf("%s is no directory", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	r := &Repo{Dir: dir, env: environment(os.Environ())}
 	out, err := r.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -93,7 +93,7 @@ func git(ctx context.Context, env []string, args ...string) (string, error) {
 // Resolve finds the commit that a revision names, as git writes them.
 func (r *Repo) Resolve(ctx context.Context, rev string) (string, error) {
 	if strings.HasPrefix(rev, "-") {
-		return "", fmt.Errorf("%q is no revision", rev)
+		return "", fmt.Errorf("%q is not a revision", rev)
 	}
 	out, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	if err != nil {

@@ -31,7 +31,7 @@ func firstAnswer(ctx context.Context, port int, word string, limit time.Duration
 		}
 		if took > limit {
 			if err == nil {
-				err = fmt.Errorf("somebody else's answer of %d bytes", len(page))
+				err = fmt.Errorf("someone else's answer of %d bytes", len(page))
 			}
 			return took, fmt.Errorf("no answer with the trial's word at the published port %d within %v: the last time %w", port, limit, err)
 		}

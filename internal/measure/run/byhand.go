@@ -173,7 +173,7 @@ func kill(pid int, start string) error {
 // last process has ended.
 func removeCgroup(dir string) error {
 	if !strings.HasPrefix(filepath.Clean(dir), "/sys/fs/cgroup/") {
-		return fmt.Errorf("%s is no cgroup", dir)
+		return fmt.Errorf("%s is not a cgroup", dir)
 	}
 	var err error
 	for wait := time.Millisecond; wait < time.Second; wait *= 2 {

@@ -85,9 +85,9 @@ func (a *ramp) check(ctx context.Context, h *rampHeld) *record.Failure {
 func wrongMode(env string, what workload.Density, place engine.Place) string {
 	switch {
 	case place.Background && !what.Background:
-		return env + " can't hold a container by itself: a process of ours has to stay with each; choose the workload's mode background for it"
+		return env + " can't hold a container by itself: a Plimsoll process has to stay with each; choose the workload's mode background for it"
 	case !place.Background && what.Background:
-		return env + " holds its containers by itself, without a process of ours: choose the workload's mode detached for it"
+		return env + " holds its containers by itself, without a Plimsoll process: choose the workload's mode detached for it"
 	}
 	return ""
 }

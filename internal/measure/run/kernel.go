@@ -87,7 +87,7 @@ func writeNote(home *safepath.Dir, n kernelNote) error {
 	switch {
 	case err == nil:
 		f.Close()
-		return fmt.Errorf("%s names what the host %s has changed: run plimsoll clean there, or remove it where that host is no more", filepath.Join(home.Path(), noteFile), old.Host)
+		return fmt.Errorf("%s names what the host %s has changed: run plimsoll clean there, or remove it if that host no longer exists", filepath.Join(home.Path(), noteFile), old.Host)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -141,7 +141,7 @@ func readNote(home *safepath.Dir, f *os.File) (n kernelNote, gone bool, err erro
 		return n, true, nil
 	}
 	if int(st.Uid) != os.Geteuid() || st.Nlink != 1 || st.Mode&0o022 != 0 {
-		return n, false, fmt.Errorf("%s may be somebody else's (uid %d, mode %04o): nothing is done by it; look into it and remove it", f.Name(), st.Uid, st.Mode&0o7777)
+		return n, false, fmt.Errorf("%s may be someone else's (uid %d, mode %04o): nothing is done by it; look into it and remove it", f.Name(), st.Uid, st.Mode&0o7777)
 	}
 	if err := home.Closed(); err != nil {
 		return n, false, err
@@ -193,7 +193,7 @@ func putBack(changes []tune.Change) error {
 	var errs []error
 	for _, c := range slices.Backward(changes) {
 		if !c.Ours() {
-			errs = append(errs, fmt.Errorf("%q is no kernel setting", c.Path))
+			errs = append(errs, fmt.Errorf("%q is not a kernel setting", c.Path))
 			continue
 		}
 		errs = append(errs, tune.Machine{}.Unset(c))

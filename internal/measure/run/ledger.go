@@ -45,7 +45,7 @@ func OpenLedger(path string) (*Ledger, error) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
 	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("opening the ledger: %s is no regular file", path), err, f.Close())
+		return nil, errors.Join(fmt.Errorf("opening the ledger: %s is not a regular file", path), err, f.Close())
 	}
 	left, err := readLedger(f)
 	if err != nil {

@@ -47,7 +47,7 @@ func (p parallel) trial(ctx context.Context, s study.Trial, o *openEnv) (*record
 	}
 	env, ok := o.env.(engine.Parallel)
 	if !ok {
-		p.refuse(t, o.rec.ID+" can't be started by a launcher of parallel programs: its container is no command in the foreground, or its adapter does not have it")
+		p.refuse(t, o.rec.ID+" can't be started by a launcher of parallel programs: its container is not a command in the foreground, or its adapter does not have it")
 		return t, engine.Result{}, nil
 	}
 	j := &ranked{parallel: p, o: o, seq: s.Seq, word: newWord(), limit: cmp.Or(p.plan.Limit, p.limit())}

@@ -109,7 +109,7 @@ func TestKernelSetting(t *testing.T) {
 	// A note that names another file is somebody's mischief: it is refused.
 	_, err := s.noteKernel([]tune.Change{{Path: file, Old: "1", New: "0"}})
 	require.NoError(t, err)
-	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "no kernel setting") {
+	if err := s.RestoreKernel(); err == nil || !strings.Contains(err.Error(), "not a kernel setting") {
 		t.Errorf("a file outside /sys and /proc was written: %v", err)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != "0\n" {

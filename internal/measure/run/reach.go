@@ -185,7 +185,7 @@ func (r *runner) blame(ctx context.Context, o *openEnv, bridge string, err error
 	if strings.Contains(bridge, r.kit.RunID) {
 		fix = "" // the next run's bridge has another name
 	}
-	who = cmp.Or(who, "this machine, and it is not known by what: nft list ruleset, or iptables -S, may show it")
+	who = cmp.Or(who, "this machine, and the cause is not known: nft list ruleset, or iptables -S, may show it")
 	e.Text, e.Fix = fmt.Sprintf("packets between containers on %s are %s by %s", bridge, how, who), fix
 	return e
 }

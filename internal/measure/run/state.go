@@ -142,7 +142,7 @@ func (s State) ClosedTo(user *engine.User) string {
 // one, since what runs in it may have set-user-ID programs.
 func (s State) Claim(id, output string, user *engine.User) (string, error) {
 	if !record.IsRunID(id) {
-		return "", fmt.Errorf("claiming a run's folder: %q is no run id", id)
+		return "", fmt.Errorf("claiming a run's folder: %q is not a run id", id)
 	}
 	runs, err := s.runs(true)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s State) claim(runs *safepath.Dir, id, output string, user *engine.User) e
 		old, oerr := s.owner(id)
 		switch {
 		case oerr != nil:
-			return fmt.Errorf("%s is there and is no run's: %w", s.RunDir(id), oerr)
+			return fmt.Errorf("%s exists and does not belong to a run: %w", s.RunDir(id), oerr)
 		case old.fate(now) == alive:
 			return fmt.Errorf("%s is measuring this run", old.Process())
 		}
@@ -220,7 +220,7 @@ func letIn(dir *safepath.Dir, user *engine.User) error {
 // proof stays; where something is mounted in it, that stays, and the proof.
 func (s State) Release(id string) error {
 	if !record.IsRunID(id) {
-		return fmt.Errorf("releasing a run's folder: %q is no run id", id)
+		return fmt.Errorf("releasing a run's folder: %q is not a run id", id)
 	}
 	if err := s.release(id); err != nil {
 		return fmt.Errorf("releasing a run's folder: %w", err)

@@ -88,7 +88,7 @@ var timeParts = regexp.MustCompile(`^(?:([0-9]{1,4})-)?([0-9]{1,7})(?::([0-9]{1,
 func ParseTime(s string) (time.Duration, error) {
 	m := timeParts.FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
-		return 0, fmt.Errorf("%q is no time: expected minutes, hours:minutes:seconds or days-hours:minutes:seconds", s)
+		return 0, fmt.Errorf("%q is not a time: expected minutes, hours:minutes:seconds or days-hours:minutes:seconds", s)
 	}
 	var n [4]time.Duration
 	parts := 0
@@ -96,7 +96,7 @@ func ParseTime(s string) (time.Duration, error) {
 		if m[i+1] != "" {
 			v, err := strconv.Atoi(m[i+1])
 			if err != nil {
-				return 0, fmt.Errorf("%q is no time: %w", s, err)
+				return 0, fmt.Errorf("%q is not a time: %w", s, err)
 			}
 			n[i] = time.Duration(v)
 			parts++

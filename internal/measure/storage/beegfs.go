@@ -42,7 +42,7 @@ func parseBeeSum(b []byte) (map[string]int64, error) {
 		for _, p := range beePair.FindAllStringSubmatch(rest, -1) {
 			n, ok := counted(p[1])
 			if !ok {
-				return nil, fmt.Errorf("%q is no number", p[1])
+				return nil, fmt.Errorf("%q is not a number", p[1])
 			}
 			out[p[2]] = n
 		}

@@ -133,7 +133,7 @@ func parseMoose(b []byte) (map[string]map[string]int64, error) {
 		for i, text := range f[3:] {
 			n, ok := counted(text)
 			if !ok {
-				return nil, fmt.Errorf("mfscli -SMO: %q is no number", text)
+				return nil, fmt.Errorf("mfscli -SMO: %q is not a number", text)
 			}
 			numbers[i] = n
 		}

@@ -86,7 +86,7 @@ func addEvents(c map[string]int64, key, rest string) error {
 		}
 		n, ok := counted(f[i])
 		if !ok {
-			return fmt.Errorf("mountstats: %q in the line %q is no number", f[i], key)
+			return fmt.Errorf("mountstats: %q in the line %q is not a number", f[i], key)
 		}
 		c[id] = n
 	}

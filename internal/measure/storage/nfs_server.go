@@ -54,7 +54,7 @@ func parseNFSD(b []byte) (map[string]int64, error) {
 		for i, w := range f[1:] {
 			var ok bool
 			if n[i], ok = counted(w); !ok {
-				return nil, fmt.Errorf("/proc/net/rpc/nfsd: %q in the line %q is no number", w, f[0])
+				return nil, fmt.Errorf("/proc/net/rpc/nfsd: %q in the line %q is not a number", w, f[0])
 			}
 		}
 		if f[0] == "io" {

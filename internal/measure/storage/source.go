@@ -69,7 +69,7 @@ func Named(names []string) ([]Source, error) {
 			for _, s := range Sources {
 				all = append(all, s.Name)
 			}
-			return nil, fmt.Errorf("%q is no source of counters: there are %s", n, strings.Join(all, ", "))
+			return nil, fmt.Errorf("%q is not a source of counters: choose one of %s", n, strings.Join(all, ", "))
 		}
 		out = append(out, Sources[i])
 	}

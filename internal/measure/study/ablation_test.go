@@ -254,8 +254,8 @@ func TestBadAblation(t *testing.T) {
 	for text, want := range map[string]string{
 		"{engine: docker, ablate: [seccom]}":                 `unknown mechanism "seccom"`,
 		"{engine: native, ablate: all}":                      "nothing can be taken away from native",
-		"{engine: docker, ablate: all, client: [api, cli]}":  "client has 2 levels beside ablate",
-		"{engine: docker, ablate: all, as: [a, b]}":          "as stands beside ablate",
+		"{engine: docker, ablate: all, client: [api, cli]}":  "client has 2 levels together with ablate",
+		"{engine: docker, ablate: all, as: [a, b]}":          "as together with ablate",
 		"{engine: docker, without: pid+nonesuch}":            `unknown without "nonesuch"`,
 		"{engine: docker, without: masks, ablate: [client]}": "",
 	} {

@@ -362,11 +362,11 @@ func (c *checker) ablation(e environment, out *Entry) {
 	}
 	for _, a := range e.Levels {
 		if len(a.Levels.List) > 1 {
-			c.Add(a.Levels.List[1].At, fmt.Sprintf("%s has %d levels beside ablate", a.Key.Text, len(a.Levels.List)), "one: what everything else stays like")
+			c.Add(a.Levels.List[1].At, fmt.Sprintf("%s has %d levels together with ablate", a.Key.Text, len(a.Levels.List)), "one: what everything else stays like")
 		}
 	}
 	if e.As.At.Given() {
-		c.Add(e.As.At, "as stands beside ablate", "one of them")
+		c.Add(e.As.At, "as together with ablate", "one of them")
 	}
 }
 

@@ -33,11 +33,11 @@ type claim struct {
 	ID        claimID          `key:"id" jsonschema:"required" jsonschema_description:"A permanent name, such as baresi2024/6a."`
 	Says      yamlfile.Text    `key:"says" jsonschema:"required" jsonschema_description:"The sentence."`
 	Why       yamlfile.Text    `key:"why" jsonschema_description:"What is not known of its cause; answers may follow."`
-	Needs     yamlfile.Text    `key:"needs" jsonschema_description:"What cannot be had: why nothing is tested, or what the tests leave out."`
+	Needs     yamlfile.Text    `key:"needs" jsonschema_description:"What is not available: why nothing is tested, or what the tests leave out."`
 	Tests     []claimTest      `key:"tests" jsonschema:"minItems=1" jsonschema_description:"What must hold of the measurements."`
 	Answers   []claimAnswer    `key:"answers" jsonschema:"minItems=1" jsonschema_description:"Tests whose outcome says why."`
 	Features  yamlfile.Text    `key:"features" jsonschema_description:"The group of the published feature table whose cells are the claim."`
-	Published []publishedValue `key:"published" jsonschema:"minItems=1" jsonschema_description:"The published values to show beside it."`
+	Published []publishedValue `key:"published" jsonschema:"minItems=1" jsonschema_description:"The published values to show next to it."`
 }
 
 type claimTest struct {

@@ -110,7 +110,7 @@ func (c *checker) sides(d *claimTest) {
 	case d.Value.at.Given() && other:
 		c.Add(d.Value.at, "value is of one environment, and the test names another side", "ratio, or no to, vary, to-workload and to-metric")
 	case d.Vary.At.Given() && (d.To.at.Given() || d.ToWorkload.at.Given() || d.ToMetric.At.Given()):
-		c.Add(d.Vary.At, "vary compares the environments of one side", "no to, to-workload and to-metric beside it")
+		c.Add(d.Vary.At, "vary compares the environments of one side", "no to, to-workload and to-metric next to it")
 	}
 }
 

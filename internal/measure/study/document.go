@@ -19,11 +19,11 @@ type document struct {
 	Baselines    []yamlfile.Name `key:"baselines" jsonschema_description:"The baselines to add: native and floor always are, host is unless this list leaves it out."`
 	Environments []environment   `key:"environments" jsonschema:"minItems=1" jsonschema_description:"Where it runs: each entry is every combination of its engines and levels."`
 	Exclude      []exclusion     `key:"exclude" jsonschema_description:"Combinations that make no sense, each with the reason. They are shown, not run."`
-	Published    publishedMatrix `key:"published" jsonschema_description:"What a paper says of the same matrix, to be set beside the plan's own count."`
+	Published    publishedMatrix `key:"published" jsonschema_description:"What a paper says of the same matrix, to compare with the plan's own count."`
 	Claims       claims          `key:"claims" jsonschema_description:"The sentences that the study tests: a list, or the file that holds it."`
 	Metrics      []yamlfile.Name `key:"metrics" jsonschema_description:"The metrics that a report shows first."`
 	Sort         yamlfile.Name   `key:"sort" jsonschema_description:"The metric that a report sorts by."`
-	Tables       []paperTable    `key:"tables" jsonschema:"minItems=1" jsonschema_description:"Published tables, and which of the study's numbers stand beside theirs."`
+	Tables       []paperTable    `key:"tables" jsonschema:"minItems=1" jsonschema_description:"Published tables, and which of the study's numbers stand next to theirs."`
 
 	Scales yamlfile.Keyed[scale] `key:"scales" jsonschema_description:"Other sizes of the study, each by its name: plimsoll run STUDY --scale NAME. Without, the study is as it stands."`
 }
@@ -67,13 +67,13 @@ type paperTable struct {
 	Table    yamlfile.Text                 `key:"table" jsonschema:"required" jsonschema_description:"The table's name in the paper."`
 	Source   yamlfile.Text                 `key:"source" jsonschema_description:"The paper's key. Default: the name of the study in whose file this stands."`
 	Title    yamlfile.Text                 `key:"title" jsonschema_description:"What the table holds."`
-	Stat     yamlfile.Name                 `key:"statistic" jsonschema:"enum=mean,enum=mean-z,enum=geometric-mean,enum=mean-without-largest,enum=median" jsonschema_description:"By which estimator the table's numbers were made, and ours are set beside them once more. Default: the source's."`
+	Stat     yamlfile.Name                 `key:"statistic" jsonschema:"enum=mean,enum=mean-z,enum=geometric-mean,enum=mean-without-largest,enum=median" jsonschema_description:"By which estimator the table's numbers were made, and ours are compared with them once more. Default: the source's."`
 	Baseline yamlfile.Text                 `key:"baseline" jsonschema_description:"The published engine, with its variant, that a percentage is taken against where the paper gives none."`
 	Engines  yamlfile.Keyed[yamlfile.Axes] `key:"engines" jsonschema:"required" jsonschema_description:"Each published engine, with its variant as in singularity/sif: the levels (or engine) of the environments that stand for it."`
 	Images   yamlfile.Keyed[yamlfile.Axes] `key:"images" jsonschema_description:"Each published image: the image that stands for it; of several the first that ran."`
 	Rows     yamlfile.Keyed[paperRow]      `key:"rows" jsonschema_description:"Each published workload and metric, as in sqlite/1-thread/time: the study's."`
-	Ratios   []paperPair                   `key:"ratios" jsonschema:"minItems=1" jsonschema_description:"Pairs of published engines whose ratio is set beside ours."`
-	Without  yamlfile.Keyed[yamlfile.Text] `key:"without" jsonschema_description:"Published engines, images and rows that nothing stands beside, and why."`
+	Ratios   []paperPair                   `key:"ratios" jsonschema:"minItems=1" jsonschema_description:"Pairs of published engines whose ratio is compared with ours."`
+	Without  yamlfile.Keyed[yamlfile.Text] `key:"without" jsonschema_description:"Published engines, images and rows without a counterpart here, and why."`
 }
 
 // paperPair has patterns: a star is the same on both sides.
@@ -127,7 +127,7 @@ type environment struct {
 	at     yamlfile.Pos
 	Engine yamlfile.Words `key:"engine" jsonschema:"required" jsonschema_description:"One engine, or a list; others stands for all that the environments do not name."`
 	As     yamlfile.Words `key:"as" jsonschema_description:"Names under which each environment is entered once more, for A/A comparisons: [a, b]."`
-	Ablate yamlfile.Words `key:"ablate" jsonschema_description:"Mechanisms of the engine that are taken away, singly, one after the other and in combinations, to show what each costs; all stands for all that it has, additions for what it can do beside and does not by itself. Each factor then has one level."`
+	Ablate yamlfile.Words `key:"ablate" jsonschema_description:"Mechanisms of the engine that are taken away, singly, one after the other and in combinations, to show what each costs; all stands for all that it has, additions for what it can also do and does not by itself. Each factor then has one level."`
 	Levels yamlfile.Axes  `key:",rest"`
 }
 

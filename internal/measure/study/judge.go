@@ -145,7 +145,7 @@ func (j *judge) cell(c *combination, w *WorkloadInfo, params map[string]string) 
 		return impossible("%s needs containers of root, and these are rootless.", w.Name)
 	}
 	if params[filesParameter] == inVolume && c.engine.Baseline {
-		return impossible("%s has no volumes: it is no engine.", c.engine.Name)
+		return impossible("%s has no volumes: it is not an engine.", c.engine.Name)
 	}
 	if w.NeedsFiles && c.engine.Bare {
 		return impossible("it needs a directory to work in, and %s mounts nothing.", c.engine.Name)

@@ -92,7 +92,7 @@ func (c *checker) oneLimit(e environment, l limits) {
 		at  yamlfile.Pos
 	}{{"cpus", len(l.CPUs.List), l.CPUs.At}, {"memory", len(l.Memory.List), l.Memory.At}} {
 		if several.n > 1 {
-			c.Add(several.at, "limits."+several.key+" is a list beside ablate", "one limit: what everything else stays like")
+			c.Add(several.at, "limits."+several.key+" is a list together with ablate", "one limit: what everything else stays like")
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (s *Study) Limit(factor string, levels []string) error {
 	for i := range s.Parts {
 		for _, e := range s.Parts[i].Environments {
 			if e.Ablate != nil && len(list) > 1 {
-				p.Add(e.at, "several limits beside ablate", "one limit: what everything else stays like")
+				p.Add(e.at, "several limits together with ablate", "one limit: what everything else stays like")
 			}
 		}
 	}

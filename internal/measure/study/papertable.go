@@ -125,7 +125,7 @@ func (c *checker) paperRow(key yamlfile.Word, d paperRow) record.PaperRow {
 	out.Workload = w.Name
 	for _, a := range w.Parameters {
 		if len(a.Levels) != 1 {
-			c.Add(key.At, fmt.Sprintf("%s has %d levels of %s", key.Text, len(a.Levels), a.Name), "one: a published number stands beside one of ours")
+			c.Add(key.At, fmt.Sprintf("%s has %d levels of %s", key.Text, len(a.Levels), a.Name), "one: a published number stands next to one of this run")
 			continue
 		}
 		if out.Params == nil {

@@ -183,7 +183,7 @@ func missingBaselines(s *Study, part *Part, cat *Catalogue, engines map[string]*
 	if simulated > 0 {
 		r := record.Remark{Code: "simulated", Level: "info", Text: "The engines of this study are simulated: nothing in it is measured, and it has no baseline."}
 		if real > 0 {
-			r.Level, r.Text = "warn", "The study has simulated engines beside real ones: the times of the simulated ones are made up."
+			r.Level, r.Text = "warn", "The study has simulated engines next to real ones: the times of the simulated ones are made up."
 			r.Advice = "Don't compare the two."
 		}
 		remark(r)

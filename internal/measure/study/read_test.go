@@ -245,7 +245,7 @@ func TestExtendsStaysInside(t *testing.T) {
 		}
 	}
 	_, err := Read(Source{Path: "memory", Data: []byte("plimsoll: 1\nname: x\nextends: ./x.yaml\n")}, catalogue())
-	if es := onlyErrors(t, err); !strings.Contains(es.Error(), "no file in a folder") {
+	if es := onlyErrors(t, err); !strings.Contains(es.Error(), "not a file in a folder") {
 		t.Error(es)
 	}
 }

@@ -106,7 +106,7 @@ func (s *Source) parent(ref yamlfile.Text, p *yamlfile.Problems) (Source, bool) 
 	}
 	const expected = "a bundled study's name, or a .yaml file in this study's folder"
 	if s.dir == "" {
-		p.Add(ref.At, fmt.Sprintf("extends is %s, but this study is no file in a folder", yamlfile.Quote(ref.Text)), "a bundled study's name")
+		p.Add(ref.At, fmt.Sprintf("extends is %s, but this study is not a file in a folder", yamlfile.Quote(ref.Text)), "a bundled study's name")
 		return Source{}, false
 	}
 	return s.beside(ref.Word, p, "extends", expected)
@@ -126,7 +126,7 @@ func (s *Source) beside(ref yamlfile.Word, p *yamlfile.Problems, what, expected 
 	rel := path.Join(dir, ref.Text)
 	switch {
 	case s.dir == "":
-		p.Add(ref.At, fmt.Sprintf("%s is %s, but this study is no file in a folder", what, yamlfile.Quote(ref.Text)), expected)
+		p.Add(ref.At, fmt.Sprintf("%s is %s, but this study is not a file in a folder", what, yamlfile.Quote(ref.Text)), expected)
 		return Source{}, false
 	case !yamlfile.IsPath(path.Base(ref.Text)) || path.IsAbs(ref.Text) || !filepath.IsLocal(filepath.FromSlash(rel)):
 		p.Add(ref.At, what+" is "+yamlfile.Quote(ref.Text), expected)

@@ -105,7 +105,7 @@ type Entry struct {
 	As      []string
 	// Ablate, where given, are the mechanisms that are taken away, singly, one after
 	// the other and in combinations, or added; AllMechanisms for all that the engine
-	// has, AllAdditions for what it can do beside.
+	// has, AllAdditions for what it can also do.
 	Ablate []string
 
 	at yamlfile.Pos

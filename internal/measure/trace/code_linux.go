@@ -170,7 +170,7 @@ var phases = []struct{ function, what string }{
 	{"runtime.gcBgMarkWorker", "Go's garbage collection"},
 	{"runtime.bgsweep", "Go's garbage collection"},
 	{"runtime.bgscavenge", "Go's garbage collection"},
-	{"runtime.doInit", "the initialisation of its Go packages"},
+	{"runtime.doInit", "Go package initialisation"},
 	{"runtime.schedinit", "the start of Go's runtime"},
 	{"runtime.rt0_go", "the start of Go's runtime"},
 }

@@ -49,9 +49,9 @@ func TestPart(t *testing.T) {
 		"runtime.memmove github.com/opencontainers/runc/libcontainer.(*initProcess).start": "package github.com/opencontainers/runc/libcontainer",
 		"runtime.mallocgc encoding/json.Unmarshal":                                         "Go's memory management",
 		"runtime.scanobject runtime.gcDrain runtime.gcBgMarkWorker":                        "Go's garbage collection",
-		"regexp.MustCompile github.com/docker/cli.init runtime.doInit1":                    "the initialisation of its Go packages",
+		"regexp.MustCompile github.com/docker/cli.init runtime.doInit1":                    "Go package initialisation",
 		"regexp.MustCompile github.com/docker/cli/cli.New main.main":                       "package regexp",
-		"main.init.0 runtime.doInit":                                                       "the initialisation of its Go packages",
+		"main.init.0 runtime.doInit":                                                       "Go package initialisation",
 		"runtime.findRunnable runtime.schedule":                                            "Go's scheduler",
 		"seccomp_rule_add main":                                                            "libseccomp.so.2",
 		"":                                                                                 "", // itself

@@ -8,8 +8,8 @@ import (
 // interrupts are what a processor is interrupted for, by functions of the kernel.
 // The first that is on the stack decides.
 var interrupts = []struct{ function, what string }{
-	{"rcu_core", "interrupted, as the kernel frees what nobody reads any more (RCU)"},
-	{"net_rx_action", "interrupted by what comes in from the network"},
+	{"rcu_core", "interrupted by the kernel's deferred freeing (RCU)"},
+	{"net_rx_action", "interrupted by network packets"},
 	{"blk_done_softirq", "interrupted by the disk"},
 	{"blk_mq_", "interrupted by the disk"},
 	{"sched_balance_softirq", "interrupted, as the load of the processors is balanced"},
@@ -35,7 +35,7 @@ func kernelPart(stack []string) string {
 		case strings.Contains(name, "page_fault"):
 			return "page faults, as its memory is given to it"
 		case name == "do_exit":
-			return "ending, and giving back its memory"
+			return "process exit"
 		}
 	}
 	has := func(prefix string) bool {
@@ -53,7 +53,7 @@ func kernelPart(stack []string) string {
 		}
 	}
 	if has("do_syscall_64") || has("el0_svc") {
-		return "on its way into system calls and back"
+		return "system call entry and exit"
 	}
 	if len(stack) == 0 {
 		return ""

@@ -33,7 +33,7 @@ func (r *Recorder) meet(s proc.Stat) *met {
 	return p
 }
 
-// threads lists those that there are, and forgets the processes that have ended. Where
+// threads lists them, and forgets the processes that have ended. Where
 // the kernel's own wait is of no interest: they are not followed.
 func (g *gathering) threads() []record.TraceThread {
 	r := g.recorder

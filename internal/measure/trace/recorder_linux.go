@@ -241,7 +241,7 @@ func parseList(text string) ([]int, error) {
 				continue
 			}
 		}
-		return nil, fmt.Errorf("%q is no list of processors like 0-3,6", text)
+		return nil, fmt.Errorf("%q is not a list of processors like 0-3,6", text)
 	}
 	return all, nil
 }

@@ -50,7 +50,7 @@ func (m Machine) takesBack() error {
 	release := strings.TrimSpace(string(b))
 	var major, minor int
 	if _, serr := fmt.Sscanf(release, "%d.%d", &major, &minor); err != nil || serr != nil {
-		return errors.New("which kernel this is can't be told, and some don't take it back before they are booted anew")
+		return errors.New("the kernel's version can't be read, and some don't take it back before they are booted anew")
 	}
 	if major > 6 || major == 6 && minor >= 18 {
 		return fmt.Errorf("the kernel, Linux %d.%d, does not take it back before it is booted anew: boot with cgroup_favordynmods=true to have it", major, minor)

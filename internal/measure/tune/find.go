@@ -235,7 +235,7 @@ func (m Machine) File(path, want string) (Change, error) {
 		err = nil
 	}
 	if err == nil && !c.Ours() {
-		err = fmt.Errorf("%q is no kernel setting", path)
+		err = fmt.Errorf("%q is not a kernel setting", path)
 	}
 	return c, err
 }

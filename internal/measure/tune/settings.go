@@ -15,7 +15,7 @@ type Setting struct {
 var settings = []Setting{
 	{
 		// Documentation/admin-guide/kernel-parameters.txt, rcupdate.rcu_expedited.
-		Name: "rcu-expedited", Title: "RCU grace periods end at once: whoever moves a process into a control group, or deletes a link, does not wait for a quiet point of each processor",
+		Name: "rcu-expedited", Title: "RCU grace periods end at once: a program that moves a process into a control group, or deletes a link, does not wait for a quiet point of each processor",
 		Price: "each grace period interrupts all processors", find: file("/sys/kernel/rcu_expedited", "1"), unit: onOff,
 	},
 	{

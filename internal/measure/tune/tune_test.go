@@ -148,7 +148,7 @@ func TestWanted(t *testing.T) {
 		}
 	}
 	for level, why := range map[string]string{"swap=0": "does not have it", "huge-pages=madvise": "this kernel offers always, never", "governor=schedutil": "offers powersave, performance",
-		"rcu-expedited=2": "2 is no value of rcu-expedited: there are 0, 1", "aslr=0": "no setting that can have a value", "rcu-expedited=0+rcu-expedited=1": "twice", "rcu-expedited+rcu-expedited=1": "twice", "rcu-expedited+nonsense": "no state of a machine"} {
+		"rcu-expedited=2": "2 is not a value of rcu-expedited: choose one of 0, 1", "aslr=0": "not a setting with values", "rcu-expedited=0+rcu-expedited=1": "twice", "rcu-expedited+rcu-expedited=1": "twice", "rcu-expedited+nonsense": "not a machine state"} {
 		if _, err := m.Wanted(level); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", level, err)
 		}
@@ -224,7 +224,7 @@ func TestFavorDynMods(t *testing.T) {
 		{"favordynmods=1", without, "6.18.44", "", "Linux 6.18, does not take it back"},
 		{"favordynmods", without, "6.18.0-rc1", "", "Linux 6.18, does not take it back"},
 		{"favordynmods=0", with, "7.2.0", "", "cgroup_favordynmods=true"},
-		{"favordynmods=1", without, "a kernel of mine", "", "which kernel this is"},
+		{"favordynmods=1", without, "a kernel of mine", "", "the kernel's version can't be read"},
 		{"favordynmods+favordynmods=1", with, "6.1.0", "", "twice"},
 	} {
 		m := made(t, map[string]string{"/proc/sys/kernel/osrelease": c.release + "\n",

@@ -78,7 +78,7 @@ func (m Machine) value(part string) (State, error) {
 			continue
 		}
 		if !slices.Contains(v.values, value) {
-			return State{}, fmt.Errorf("%s is no value of %s: there are %s", value, name, strings.Join(v.values, ", "))
+			return State{}, fmt.Errorf("%s is not a value of %s: choose one of %s", value, name, strings.Join(v.values, ", "))
 		}
 		s := State{Setting: Setting{Name: part}}
 		changes, err := v.set(value)(m)
@@ -92,5 +92,5 @@ func (m Machine) value(part string) (State, error) {
 		}
 		return s, nil
 	}
-	return State{}, fmt.Errorf("%q is no setting that can have a value: there are %s", part, strings.Join(Values(), ", "))
+	return State{}, fmt.Errorf("%q is not a setting with values: choose one of %s", part, strings.Join(Values(), ", "))
 }

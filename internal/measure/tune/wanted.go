@@ -44,7 +44,7 @@ func (m Machine) Wanted(level string) ([]State, error) {
 		out = append(out, s)
 	}
 	if len(out) < len(names) {
-		return nil, fmt.Errorf("%q is no state of a machine that can be set: there are %s", level, strings.Join(Levels(), ", "))
+		return nil, fmt.Errorf("%q is not a machine state that can be set: choose one of %s", level, strings.Join(Levels(), ", "))
 	}
 	return out, once(level, out)
 }

@@ -101,7 +101,7 @@ func densityWorkload() Workload {
 		About: map[string]string{
 			"count": "How many containers run at the top.",
 			"touch": "Memory that each payload touches before it is ready.",
-			"mode":  "Detached: the engine holds the containers; background: a process of ours holds each, for engines that can't.",
+			"mode":  "Detached: the engine holds the containers; background: a Plimsoll process holds each, for engines that can't.",
 			"rest":  "How long all of them run idle at the top.",
 		},
 		Small:   map[string]string{"count": "10", "rest": "0s"},
@@ -169,7 +169,7 @@ func whole(level string) int64 {
 	}
 	n, err := strconv.ParseInt(level, 10, 64)
 	if err != nil {
-		panic("workload: the level " + level + " is no number")
+		panic("workload: the level " + level + " is not a number")
 	}
 	return n * unit
 }
@@ -178,7 +178,7 @@ func whole(level string) int64 {
 func duration(level string) time.Duration {
 	d, err := time.ParseDuration(level)
 	if err != nil {
-		panic("workload: the level " + level + " is no time")
+		panic("workload: the level " + level + " is not a time")
 	}
 	return d
 }

@@ -47,7 +47,7 @@ func check(f *document, file string, p *yamlfile.Problems, top yamlfile.Pos) *ch
 	}
 	for _, l := range f.Lacks {
 		if _, err := regexp.Compile(l.Says.Text); l.Says.At.Given() && err != nil {
-			c.Add(l.Says.At, "says is no regular expression: "+err.Error(), "one that RE2 understands")
+			c.Add(l.Says.At, "says is not a regular expression: "+err.Error(), "one that RE2 understands")
 		}
 	}
 	for i := range f.Takes {

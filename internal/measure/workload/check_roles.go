@@ -16,7 +16,7 @@ func (c *checker) roles(top yamlfile.Pos) {
 		return
 	}
 	if at, key := f.first(); at.Given() {
-		c.Add(at, fmt.Sprintf("%s stands beside roles", key), "it in one of the roles: at the top it is of a workload with a single one")
+		c.Add(at, fmt.Sprintf("%s can't stand next to roles", key), "it in one of the roles: at the top it is of a workload with a single one")
 	}
 	var before []*role
 	for i := range f.Roles {

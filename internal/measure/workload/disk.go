@@ -54,7 +54,7 @@ func (c *checker) diskOf() {
 		}
 		for _, l := range p.Levels.List {
 			if _, ok := bytesOf(l.Text); !ok {
-				c.Add(w.At, fmt.Sprintf("disk-of names the parameter %s, whose level %s is no size", w.Text, l.Text), "sizes, such as 64M or 11.9MB, or numbers")
+				c.Add(w.At, fmt.Sprintf("disk-of names the parameter %s, whose level %s is not a size", w.Text, l.Text), "sizes, such as 64M or 11.9MB, or numbers")
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (p *Plan) Values(outputs map[string][]byte) (map[string]float64, error) {
 		}
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, bad("%g is no finite number", v)
+			return nil, bad("%g is not a finite number", v)
 		case v < 0:
 			return nil, bad("%g is negative", v)
 		case v > largest:
@@ -129,7 +129,7 @@ func parseNumber(s string) (float64, error) {
 		if len(s) > 40 {
 			s = s[:40] + "…"
 		}
-		return 0, fmt.Errorf("%q is no number", s)
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return v, nil
 }

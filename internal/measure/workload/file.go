@@ -19,7 +19,7 @@ type document struct {
 	Parameters parameters        `key:"parameters" jsonschema_description:"Parameters with their levels, the default first."`
 	Small      yamlfile.Settings `key:"small" jsonschema_description:"The levels of a small trial, of some seconds at most."`
 	Needs      needs             `key:"needs" jsonschema_description:"What it needs to make sense."`
-	Takes      []taking          `key:"takes" jsonschema:"minItems=1" jsonschema_description:"What a trial takes beside the life of its container, more or less: the sum of these. It is for the estimate of a run's time. Default: the parameter seconds, if there is one."`
+	Takes      []taking          `key:"takes" jsonschema:"minItems=1" jsonschema_description:"What a trial takes besides the life of its container, more or less: the sum of these. It is for the estimate of a run's time. Default: the parameter seconds, if there is one."`
 	Limit      yamlfile.Duration `key:"limit" jsonschema_description:"Time limit of one trial, from 1s to 24h, such as 2m."`
 	Env        []argument        `key:"env" jsonschema_description:"Environment of all roles: NAME=value."`
 	Launch     launch            `key:"launch" jsonschema_description:"The workload is a parallel program: run is started in so many ranks by the launcher of an MPI library or of a workload manager."`
@@ -54,7 +54,7 @@ type roleKeys struct {
 
 type role struct {
 	at  yamlfile.Pos
-	Env []argument `key:"env" jsonschema_description:"Environment of this role, beside that of all: NAME=value."`
+	Env []argument `key:"env" jsonschema_description:"Environment of this role, besides that of all: NAME=value."`
 	roleKeys
 
 	name yamlfile.Word

@@ -72,7 +72,7 @@ func walkJSON(v any, steps []string, found *[]float64) error {
 		case string:
 			text = x
 		default:
-			return errors.New("this is no number")
+			return errors.New("this is not a number")
 		}
 		n, err := parseNumber(text)
 		if err != nil {

@@ -37,7 +37,7 @@ func (f *document) launched(chosen map[string]string) (*Launch, error) {
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > maxRanks {
-			return 0, fmt.Errorf("launch: %s is %q, which is no number from 1 to %d", what, s, maxRanks)
+			return 0, fmt.Errorf("launch: %s is %q, which is not a number from 1 to %d", what, s, maxRanks)
 		}
 		return n, nil
 	}
@@ -88,12 +88,12 @@ func (c *checker) launch() {
 		{len(f.Prepare) > 0, "prepare"}, {len(f.Fill) > 0, "fill"}, {len(f.Cleanup) > 0, "cleanup"},
 	} {
 		if x.there {
-			c.Add(at, "launch stands beside "+x.what, "run alone: every rank would do the rest as well")
+			c.Add(at, "launch can't stand next to "+x.what, "run alone: every rank would do the rest as well")
 		}
 	}
 	if p := f.parameter(libraryParameter); p != nil {
 		if !f.Launch.Program.On {
-			c.Add(p.name.At, "there is a parameter "+libraryParameter+" without the MPI program of ours", "launch: {program: true}: only that says from inside which library it has loaded")
+			c.Add(p.name.At, "there is a parameter "+libraryParameter+" without Plimsoll's MPI program", "launch: {program: true}: only that says from inside which library it has loaded")
 		}
 		for _, l := range p.Levels.List {
 			if l.Text != libraryImage && l.Text != libraryHost {
@@ -107,7 +107,7 @@ func (c *checker) launch() {
 		}
 		for _, l := range p.Levels.List {
 			if l.Text != string(FilesBind) && l.Text != startedByRun {
-				c.Add(l.At, p.name.Text+" can be "+l.Text+" beside launch", "no such level: ranks are started by their launcher, and meet in a directory of the host")
+				c.Add(l.At, p.name.Text+" can be "+l.Text+" next to launch", "no such level: ranks are started by their launcher, and meet in a directory of the host")
 			}
 		}
 	}

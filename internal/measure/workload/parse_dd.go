@@ -34,7 +34,7 @@ func parseDD(out []byte) (map[string]float64, error) {
 	}
 	rate := size / seconds
 	if rate > largest {
-		return nil, errors.New("dd's rate is no number that a disk or memory has")
+		return nil, errors.New("dd's rate is not one that a disk or memory has")
 	}
 	return map[string]float64{"bytes": size, "seconds": seconds, "rate": rate}, nil
 }

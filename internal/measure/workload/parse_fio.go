@@ -29,7 +29,7 @@ func parseFio(out []byte) (map[string]float64, error) {
 		return nil, fmt.Errorf("reading fio's JSON: %w", err)
 	}
 	if len(doc.Jobs) == 0 {
-		return nil, errors.New("fio tells of 0 jobs")
+		return nil, errors.New("fio reports 0 jobs")
 	}
 	values, fastest := map[string]float64{}, map[string]float64{}
 	for i, job := range doc.Jobs {

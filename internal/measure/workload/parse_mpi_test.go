@@ -119,7 +119,7 @@ func TestParsersOfMPIRefuse(t *testing.T) {
 	for _, c := range []struct{ parser, out, want string }{
 		{"osu", "", "no table"},
 		{"osu", osuLatency + osuBandwidth, "more than one"},
-		{"osu", strings.Replace(osuLatency, "1.50", "nan", 1), "no number"},
+		{"osu", strings.Replace(osuLatency, "1.50", "nan", 1), "not a number"},
 		{"osu", strings.Replace(osuLatency, "1.50", "1.50 3", 1), "columns"},
 		{"imb", imbPingPong + imbAllreduce, "more than one"},
 		{"imb", osuLatency, "no table"},

@@ -34,8 +34,8 @@ func TestParsersRefuse(t *testing.T) {
 		{"stress-ng", "nothing", "", "no table"},
 		{"stress-ng", "its head alone", head, "no table"},
 		{"stress-ng", "a rate of zero", changed(t, stress, "cpu", "0.00"), "did 0 operations"},
-		{"stress-ng", "a rate that is no number", changed(t, stress, "cpu", "nan"), "no number"},
-		{"stress-ng", "an endless one", changed(t, stress, "cpu", "inf"), "no number"},
+		{"stress-ng", "a rate that is no number", changed(t, stress, "cpu", "nan"), "not a number"},
+		{"stress-ng", "an endless one", changed(t, stress, "cpu", "inf"), "not a number"},
 		{"stress-ng", "the same twice", changed(t, stress, "bsearch", "") + changed(t, stress, "bsearch", ""), "twice"},
 	} {
 		v, err := parse(c.parser, []byte(c.out))

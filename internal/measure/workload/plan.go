@@ -94,7 +94,7 @@ func (f *document) role(r role, chosen map[string]string, last bool) (Role, erro
 		s := text(a)
 		port, err := strconv.Atoi(s)
 		if err != nil || port < 1 || port > 65535 {
-			return out, fmt.Errorf("%q is no port", s)
+			return out, fmt.Errorf("%q is not a port", s)
 		}
 		*steps = append(*steps, probe.TaskStep{Kind: probe.TaskPort, Port: port})
 	}
@@ -153,7 +153,7 @@ func (m *metric) extract() Extract {
 
 // Resolve puts the addresses of the roles that run into the arguments and the
 // environment of a role that is to be started. It must be called for every
-// role, also where there is no reference: the escape $${ is replaced only here.
+// role, also where there is not a reference: the escape $${ is replaced only here.
 func (r Role) Resolve(addresses map[string]string) (Role, error) {
 	var firstErr error
 	text := func(s string) string {

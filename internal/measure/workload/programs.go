@@ -18,7 +18,7 @@ const (
 // cycle's own create: each is one command as its user waits for it.
 var commandMetrics = []record.Metric{
 	{ID: "start-command", Unit: "ns", Better: record.LowerIsBetter, Title: "start command", From: record.Start, To: record.Started,
-		What: "the command that starts a container which is there already, from its request until it has returned"},
+		What: "the command that starts an existing container, from its request until it has returned"},
 	{ID: "create-and-start", Unit: "ns", Better: record.LowerIsBetter, Title: "create + start", From: record.Request, To: record.Started,
 		What: "the commands that create and start a container, from the first one's request until the second has returned"},
 	{ID: "exec-command", Unit: "ns", Better: record.LowerIsBetter, Title: "exec command", From: record.Exec, To: record.Exit,

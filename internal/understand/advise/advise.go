@@ -268,7 +268,7 @@ func (a *Advice) remarks(results []*analyze.Result, cols []*column, features *re
 		put("features-elsewhere", "warn", "the feature table is of another machine or kernel than the first run", "make it here: plimsoll features -o DIR")
 	}
 	if features == nil {
-		put("no-features", "info", "no feature table is given: only what the run itself saw of each environment is known", "plimsoll features -o DIR puts one beside the run")
+		put("no-features", "info", "no feature table is given: only what the run itself saw of each environment is known", "plimsoll features -o DIR puts one next to the run")
 	}
 	for _, r := range results {
 		if r.Run.Gate != nil {

@@ -80,7 +80,7 @@ func held(v *view) Fact {
 
 // seen reads what the payload saw.
 func (v *view) seen(key string) (Fact, string) {
-	f := Fact{State: Unknown, From: FromInside, Text: "no payload has told it", Source: "inside.jsonl: environment " + v.env.ID + ", " + key}
+	f := Fact{State: Unknown, From: FromInside, Text: "no payload has reported it", Source: "inside.jsonl: environment " + v.env.ID + ", " + key}
 	if v.audit == nil {
 		return f, ""
 	}

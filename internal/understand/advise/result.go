@@ -30,7 +30,7 @@ type Advice struct {
 	// Savings are what the engines that are ranked can do without, by runs in which
 	// it was taken away.
 	Savings []Saving `json:"savings,omitempty"`
-	// Additions are what they can do beside, by the same runs.
+	// Additions are what they can also do, by the same runs.
 	Additions []Addition `json:"additions,omitempty"`
 
 	draws int
@@ -51,7 +51,7 @@ type Saving struct {
 	Run    string          `json:"run"`
 }
 
-// Addition is a mechanism that an engine can do beside, and does not by itself.
+// Addition is a mechanism that an engine can also do, and does not by itself.
 type Addition struct {
 	Engine    string `json:"engine"`
 	Mechanism string `json:"mechanism"`

@@ -85,7 +85,7 @@ func (a *Advice) judge() {
 		switch {
 		case v.Practical:
 		case never || needed > 1000:
-			v.Decide = append(v.Decide, "as the estimates stand no practical number of blocks: choose by what speaks for and against each, or measure on a quieter machine")
+			v.Decide = append(v.Decide, "as the estimates stand no practical number of blocks: choose by the arguments for and against each, or measure on a quieter machine")
 		default:
 			v.Decide = add(v.Decide, a.again(needed))
 		}

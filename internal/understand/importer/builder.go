@@ -124,7 +124,7 @@ func (b *builder) finish(from *record.Imported) *record.Run {
 			Text:   "these numbers were measured by " + program + " and imported: one thing after the other, not interleaved; a block is the n-th measurement of each, not a moment that they share",
 			Advice: "don't trust a small difference; measure with `plimsoll run` to have blocks"},
 		{Code: "host-unknown", Level: "info",
-			Text: "of the machine only what the file names is known: nothing tells what disturbed it, nor that it was the same one for all"},
+			Text: "of the machine only what the file names is known: nothing says what disturbed it, nor that it was the same one for all"},
 	}
 	return run
 }

@@ -110,7 +110,7 @@ func densityPanel(cells []density.Cell, env map[string]int, l []look, title, uni
 	if len(list) == 0 {
 		return nil
 	}
-	p := &panel{title: title, x: axis{lo: 0, hi: max(x.hi*1.02, 1), by: 1}, y: y.axis(unit), xLabel: "containers running beside"}
+	p := &panel{title: title, x: axis{lo: 0, hi: max(x.hi*1.02, 1), by: 1}, y: y.axis(unit), xLabel: "containers already running"}
 	if strings.HasPrefix(title, "Memory") {
 		p.xLabel = "containers running"
 	}

@@ -81,7 +81,7 @@ var charts = []struct {
 	{Chart{"heatmap", "Overhead", "the overhead of each environment in each workload against a baseline"}, heatmap},
 	{Chart{"curves", "Time series", "what was sampled during the trials: the median, and the quartiles around it"}, curves},
 	{Chart{"parameter", "Over a parameter", "a metric over a numeric parameter of a workload: medians with their 95 % intervals"}, parameterPicture},
-	{Chart{"density", "Density", "start time and memory over the number of containers that run beside"}, densityPicture},
+	{Chart{"density", "Density", "start time and memory over the number of containers that already run"}, densityPicture},
 	{Chart{"order", "Run order", "every trial in the order in which it ran, relative to its environment's median: drift shows"}, order},
 	{Chart{"waterfall", "What it is made of", "what goes from an engine's time with each mechanism that is taken away, down to the floor"}, waterfall},
 	{Chart{"load", "Load", "the quantiles of the time to ready under an open-loop load"}, loadPicture},

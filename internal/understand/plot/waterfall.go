@@ -42,13 +42,13 @@ func waterfall(d *view.Data, o Options) (*picture, error) {
 	p := &picture{
 		title: "What " + words.Clean(x.Engine) + isMadeOf(x),
 		sub:   []string{fmt.Sprintf("Each row is what goes with it, one after the other; workload %s, %s, %d blocks", words.Clean(x.Workload), words.Clean(x.Base.Env), x.Blocks)},
-		notes: []string{"Lines are 95 % intervals of what goes with it. A step that can't be told from nothing is pale."},
+		notes: []string{"Lines are 95 % intervals of what goes with it. A step without a measurable cost is pale."},
 	}
 	p.legend = append(p.legend, swatch("what is left", wholeInk), swatch("goes with it", goneInk))
 	if x.Rate() {
 		p.legend[0], p.legend[1] = swatch("what there was", wholeInk), swatch("comes without it", goneInk)
 		p.sub[0] = strings.Replace(p.sub[0], "goes with it", "is gained without it", 1)
-		p.notes[0] = "Lines are 95 % intervals of what is gained. A step that can't be told from nothing is pale."
+		p.notes[0] = "Lines are 95 % intervals of what is gained. A step without a measurable cost is pale."
 	}
 	p.addLevel(c, "everything", x.Base.Median.Value)
 	for i := range x.Steps {

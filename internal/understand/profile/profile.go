@@ -118,7 +118,7 @@ var isWeight = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`).MatchString
 func Weight(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !isWeight(s) || v > MaxWeight {
-		return 0, fmt.Errorf("%q is no weight: expected a number from 0 to %d", s, MaxWeight)
+		return 0, fmt.Errorf("%q is not a weight: expected a number from 0 to %d", s, MaxWeight)
 	}
 	return v, nil
 }

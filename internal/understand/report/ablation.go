@@ -176,7 +176,7 @@ func (a ablationWords) overhead() string {
 	top := a.x.Top()
 	s += fmt.Sprintf(" (%s; 95 %% interval %s to %s)", a.share(w.Value/top), a.share(*w.Lo/top), a.share(*w.Hi/top))
 	if !surely(w) {
-		s += ", which can't be told from nothing"
+		s += ", which is not measurable"
 	}
 	return s + "."
 }
@@ -283,7 +283,7 @@ func (a ablationWords) changes() []string {
 	return out
 }
 
-// added are what the engine can do beside, in the order in which it tells them.
+// added are what the engine can also do, in the order in which it tells them.
 func (a ablationWords) added() *document.Table {
 	t := &document.Table{Columns: []document.Column{{Title: "added"}, {Title: "costs, " + a.unit.Name, Points: true}, {Title: "what it is"}}}
 	for _, s := range a.x.Added {

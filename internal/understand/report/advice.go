@@ -101,7 +101,7 @@ func adviceChanges(a *advise.Advice) adviceList {
 	return l
 }
 
-// adviceAdditions lists what an engine can do beside, and what that takes; what can't be
+// adviceAdditions lists what an engine can also do, and what that takes; what can't be
 // told from nothing stands in one line for each engine.
 func adviceAdditions(a *advise.Advice) adviceList {
 	l := adviceList{title: "What could be added, and what it takes"}
@@ -121,7 +121,7 @@ func adviceAdditions(a *advise.Advice) adviceList {
 			l.items = append(l.items, document.Item{Text: document.Say(words.Sentence(s + "; " + words.Clean(c.Gives)))})
 		}
 		if len(free) > 0 {
-			s := fmt.Sprintf("%s with %s: no cost that can be told from nothing", words.Clean(of.Engine), words.List(free))
+			s := fmt.Sprintf("%s with %s: no measurable cost", words.Clean(of.Engine), words.List(free))
 			l.items = append(l.items, document.Item{Text: document.Say(words.Sentence(s))})
 		}
 	}
@@ -177,9 +177,9 @@ func verdictSentences(a *advise.Advice) []string {
 	case v.Outcome == advise.Nobody:
 		s = "No environment can be ranked."
 	case len(v.Leaders) == 1:
-		s = fmt.Sprintf("Cannot tell: by what is measured, which carries %.0f %% of the weight, %s comes first.", 100*v.Measured, names)
+		s = fmt.Sprintf("Cannot tell: by the measured properties, which carry %.0f %% of the weight, %s comes first.", 100*v.Measured, names)
 	case len(v.Leaders) > 1:
-		s = fmt.Sprintf("Cannot tell: by what is measured, which carries %.0f %% of the weight, one of %s comes first.", 100*v.Measured, names)
+		s = fmt.Sprintf("Cannot tell: by the measured properties, which carry %.0f %% of the weight, one of %s comes first.", 100*v.Measured, names)
 	default:
 		s = "Cannot tell: no criterion is measured of any environment that may be chosen."
 	}

@@ -101,7 +101,7 @@ func answerText(x advise.Answer) string {
 // adviceApart lists those without data, and those that are barred, the same
 // reason of several once. What would measure them is one command for all.
 func adviceApart(a *advise.Advice) []adviceList {
-	apart, barred := adviceList{title: "Not ranked, because something is not known"}, adviceList{title: "Ruled out by what is required"}
+	apart, barred := adviceList{title: "Not ranked, because something is not known"}, adviceList{title: "Ruled out by the requirements"}
 	var names nameGroups
 	var commands []string
 	name := adviceNames(a)

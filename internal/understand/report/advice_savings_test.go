@@ -32,7 +32,7 @@ func TestAdviceAdditions(t *testing.T) {
 			a.Additions[i].Metric.Better = better
 		}
 		l := adviceAdditions(a)
-		if len(l.items) != 2 || !strings.Contains(l.items[0].Text[0].Text, want) || !strings.Contains(l.items[1].Text[0].Text, "with journal and limits: no cost that can be told from nothing") {
+		if len(l.items) != 2 || !strings.Contains(l.items[0].Text[0].Text, want) || !strings.Contains(l.items[1].Text[0].Text, "with journal and limits: no measurable cost") {
 			t.Errorf("%s: %+v", better, l.items)
 		}
 	}

@@ -278,7 +278,7 @@ func changesLegend(c *compare.Changes) []string {
 	}
 	if g := c.Gate; g != nil {
 		out = append(out, fmt.Sprintf("The gate fails where the whole interval is worse by more than the threshold, with p below %s (%s, one-sided, Holm over its own %s), where NEW has lost a value, or where trials fail more often.", sample.Percent((1-g.Level)/2), g.Test, words.Plural(g.Tested, "cell")))
-		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail beside \"cannot tell\", and pass beside \"worse\".", words.Plural(c.Tested, "cell"), g.Tested))
+		out = append(out, fmt.Sprintf("Gate and verdict are two questions: the verdict asks whether there is any difference, corrected over %s, the gate whether it is beyond the threshold, corrected over %d. So a cell can fail with \"cannot tell\", and pass with \"worse\".", words.Plural(c.Tested, "cell"), g.Tested))
 	}
 	return out
 }

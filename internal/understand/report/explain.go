@@ -66,7 +66,7 @@ func addRate(d *document.Document, x *timeline.Comparison) {
 	if len(t.Rows) > 0 {
 		d.Heading(2, "What bounds the rate")
 		d.Add(t)
-		d.Legend("What takes longer for each start when several are made at once, over all programs: the processors, a lock, or whoever does one after the other.")
+		d.Legend("What takes longer for each start when several are made at once, over all programs: the processors, a lock, or something that does one after the other.")
 	}
 }
 
@@ -112,7 +112,7 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 	}
 	addSteps(t, x.Tree, x.Tree.NS, 0)
 	d.Add(t)
-	d.Legend("Below a program stand those that it waited for, and what its own time went into. Only what the end had to wait for counts: what went on beside it costs nothing here.")
+	d.Legend("Below a program stand those that it waited for, and what its own time went into. Only what the end had to wait for counts: what went on meanwhile costs nothing here.")
 	if x.Median == nil {
 		return
 	}
@@ -133,7 +133,7 @@ func explanationDocument(d *document.Document, x *timeline.Explanation, _ Option
 // shorterColumn is by how much less the start would take without a step.
 var shorterColumn = document.Column{Title: "shorter,\nms", Right: true, Points: true}
 
-const shorterWords = "Shorter: so much less, at most, the start would take without the step, if all else took as long as it did and waited for the same: less than the step's own time where something beside it would have ended hardly earlier. Taking it away measures what is saved: plimsoll ablate."
+const shorterWords = "Shorter: so much less, at most, the start would take without the step, if all else took as long as it did and waited for the same: less than the step's own time where something else would have ended hardly earlier. Taking it away measures what is saved: plimsoll ablate."
 
 // startEnds say in words what a start is followed to.
 var startEnds = map[string]string{"exit": "it has ended", "ready": "its first byte has reached us", "first": "its first instruction", "stopped": "its stop has returned"}

@@ -228,7 +228,7 @@ func TestFindingsManual(t *testing.T) {
 // What a claim lacks is said once for each reason, which runs count so that it can be
 // followed, and what every trial failed of instead of a command that would fail too.
 func TestFindingsSayOnce(t *testing.T) {
-	daemon := "the docker daemon's storage driver is overlay2, and a private one can't be had: the kernel has no "
+	daemon := "the docker daemon's storage driver is overlay2, and a private one can't be started: the kernel has no "
 	c := &analyze.Finding{Says: "It is so.", Why: "Why.", Verdict: analyze.ClaimSupported,
 		Without: []analyze.ClaimLack{{What: "docker/aufs, docker/zfs", Reason: daemon + "aufs"}, {What: "sarus", Reason: "sarus is not installed"}, {What: "docker/zfs", Reason: daemon + "zfs"},
 			{What: "workload python, size 2", Reason: "not in this run"}, {What: "workload redis, size 2", Reason: "not in this run"}},
@@ -242,7 +242,7 @@ func TestFindingsSayOnce(t *testing.T) {
 		c.Runs, c.Older = runs[0], runs[1]
 		said := strings.Join(lines(c, false), "\n")
 		for _, s := range []string{want, "Not answered here, since every trial failed: The kernel has no such switch.\n",
-			"Without docker/aufs, docker/zfs (the docker daemon's storage driver is overlay2, and a private one can't be had); sarus (sarus is not installed); workload python, size 2 (not in this run); workload redis, size 2 (not in this run).",
+			"Without docker/aufs, docker/zfs (the docker daemon's storage driver is overlay2, and a private one can't be started); sarus (sarus is not installed); workload python, size 2 (not in this run); workload redis, size 2 (not in this run).",
 		} {
 			if !strings.Contains(said+"\n", s) {
 				t.Errorf("%q is not in\n%s", s, said)

@@ -159,7 +159,7 @@ func pText(p float64) string {
 func noChange(all *history.Histories, h *history.History) string {
 	short := lists.Count(h.Series, func(s history.Series) bool { return s.Short })
 	if short == len(h.Series) {
-		return "No change can be told yet: there are too few runs."
+		return "No change can be found yet: there are too few runs."
 	}
 	s := fmt.Sprintf("No change of more than %s was found.", sample.Percent(all.Threshold))
 	if short > 0 {
@@ -175,6 +175,6 @@ func skippedLines(all *history.Histories) []string {
 }
 
 func historyLegend(all *history.Histories) string {
-	return fmt.Sprintf("level now: the middle of the runs since the last change, each as a multiple of what the environment in the next column did beside it, or in that unit. Brackets: 95 %% intervals, by runs. Changes are of more than %s, found by %s and confirmed by the next run (else with a question mark); the chance that any confirmed one, in all these series, is false is at most %s (%d permutations, %s).",
+	return fmt.Sprintf("level now: the middle of the runs since the last change, each as a multiple of what the environment in the next column did in the same run, or in that unit. Brackets: 95 %% intervals, by runs. Changes are of more than %s, found by %s and confirmed by the next run (else with a question mark); the chance that any confirmed one, in all these series, is false is at most %s (%d permutations, %s).",
 		sample.Percent(all.Threshold), all.Method, sample.Percent(all.Alpha), all.Permutations, all.Correction)
 }

@@ -36,7 +36,7 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 	}
 	if of.Followed() > 0 {
 		if of.Same < of.Followed() {
-			d.Legend("Steps that stay take another time for one of these reasons. A grace period of the kernel's (RCU) ends at its own time: who begins to wait for it earlier waits longer. A processor is busy with what went on beside it and now comes at another time. Another wait is for what went on beside it too, and is not over sooner because what was waited for first is gone. Work takes another time where the processor's caches hold other things.")
+			d.Legend("Steps that stay take another time for one of these reasons. A grace period of the kernel's (RCU) ends at its own time: who begins to wait for it earlier waits longer. A processor is busy with work that went on meanwhile and now comes at another time. Another wait is for work that went on meanwhile too, and is not over sooner because what was waited for first is gone. Work takes another time where the processor's caches hold other things.")
 		}
 		how := ""
 		if of.Overhead > 0 {
@@ -45,7 +45,7 @@ func (a ablationWords) addObserved(d *document.Document, level int) {
 		if of.Lost > 0 {
 			how += " The kernel had " + noRoom(of.Lost) + "."
 		}
-		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. = it is not, but the starts beside them that were not traced differ by what the timeline says, too: between so few environments the machine is in another state than between those of the blocks above, and the mechanism costs another time. − it is not, and why is open.", of.Starts, 100*ablation.Apart) + how)
+		d.Legend(fmt.Sprintf("Of %d traced starts with and %[1]d without: the time of what was waited for with it and hardly without, less what came in its place; and all else that changed. + what is gone is within %.0f %% of the cost alone, or inside its interval. ~ it is so together with all else: steps that stay became shorter or longer without it, and are named. ? it is not, and the traced starts scatter so much that they may differ by the cost all the same: more --blocks, or a calmer machine, would tell. = it is not, but the starts next to them that were not traced differ by what the timeline says, too: between so few environments the machine is in another state than between those of the blocks above, and the mechanism costs another time. − it is not, and why is open.", of.Starts, 100*ablation.Apart) + how)
 	}
 }
 
@@ -95,7 +95,7 @@ func (a ablationWords) agreement() string {
 		said += fmt.Sprintf("; in %d the traced starts scatter too much to tell", of.Scattered)
 	}
 	if of.Beside > 0 {
-		said += fmt.Sprintf("; in %d the untraced starts beside the traced ones say what the timeline says", of.Beside)
+		said += fmt.Sprintf("; in %d the untraced starts next to the traced ones agree with the timeline", of.Beside)
 	}
 	if of.Open > 0 {
 		said += fmt.Sprintf("; in %d they differ, and why is open", of.Open)
@@ -123,7 +123,7 @@ func (a ablationWords) observedSteps(of *ablation.Step) string {
 			said += fmt.Sprintf(" [%s, %s]", a.short(x.Lo), a.short(x.Hi))
 		}
 		if x.PlainLo < x.PlainHi {
-			said += fmt.Sprintf(", those beside them that were not traced by [%s, %s]", a.short(x.PlainLo), a.short(x.PlainHi))
+			said += fmt.Sprintf(", the untraced ones next to them by [%s, %s]", a.short(x.PlainLo), a.short(x.PlainHi))
 		}
 		if x.Verdict == ablation.Open {
 			said = "open: " + said
@@ -188,7 +188,7 @@ func ObservedTable(x *ablation.Waterfall) *document.Table {
 	t.Columns[0].Title, t.Columns[1].Names = "the same", true
 	for i := range t.Rows {
 		mark := &t.Rows[i].Cells[0]
-		mark.Text = map[string]string{"+": "yes", "~": "with steps that stay", "?": "can't be told", "=": "beside them", "−": "open"}[mark.Text]
+		mark.Text = map[string]string{"+": "yes", "~": "with steps that stay", "?": "can't be told", "=": "next to them", "−": "open"}[mark.Text]
 	}
 	return t
 }

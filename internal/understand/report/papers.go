@@ -52,7 +52,7 @@ func addPapers(d *document.Document, res *analyze.Result) {
 
 // paperTitle names the table and the paper.
 func paperTitle(t *analyze.PaperTable) string {
-	s := "Beside " + shortCitation(t.Source) + ", " + words.Clean(t.Table)
+	s := "Compared with " + shortCitation(t.Source) + ", " + words.Clean(t.Table)
 	if t.Title != "" {
 		s += ": " + words.Clean(t.Title)
 	}
@@ -102,7 +102,7 @@ func paperTable(t *analyze.PaperTable, scale string, d *document.Document) (out 
 		notes = append(notes, medianNote)
 	}
 	for why, left := range folded.All() {
-		notes = append(notes, fmt.Sprintf("Nothing beside %s: %s", words.FirstFew(left), letters.sentence(why)))
+		notes = append(notes, fmt.Sprintf("Nothing to compare with %s: %s", words.FirstFew(left), letters.sentence(why)))
 	}
 	return out, append(notes, statisticNotes(t, same)...)
 }
@@ -259,7 +259,7 @@ func (f *footnotes) list() []string {
 
 // paperLegend says whose numbers are whose.
 func paperLegend(source string) string {
-	return "Numbers in parentheses are published: " + citation(source) + ". They were measured on other machines; the medians beside them are this run's. Compare ratios and directions only."
+	return "Numbers in parentheses are published: " + citation(source) + ". They were measured on other machines; the medians next to them are this run's. Compare ratios and directions only."
 }
 
 // shortCitation names a study by its authors and year.

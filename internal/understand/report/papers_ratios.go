@@ -59,7 +59,7 @@ func addPaperRatios(d *document.Document, t *analyze.PaperTable) {
 		d.Legend("Theirs is estimated from the paper's raw values, as of two independent samples (Hodges and Lehmann, on logarithms); ours within blocks.")
 	}
 	for why, more := range without.All() {
-		d.Legend(fmt.Sprintf("%s without one of ours: %s", words.Plural(len(more), "more ratio"), words.Sentence(words.Clean(why))))
+		d.Legend(fmt.Sprintf("%s without a counterpart here: %s", words.Plural(len(more), "more ratio"), words.Sentence(words.Clean(why))))
 	}
 }
 

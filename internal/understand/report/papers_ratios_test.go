@@ -19,7 +19,7 @@ func TestPaperRatios(t *testing.T) {
 	res, err := evaluate.Run(s.Open(t), evaluate.Options{})
 	require.NoError(t, err)
 	for format, want := range map[string][]string{
-		"text":     {"Ratios there and here: Table 3", "docker over podman", "(1.17 ×)", "1.49 ×", "open", "more ratios without one of ours"},
+		"text":     {"Ratios there and here: Table 3", "docker over podman", "(1.17 ×)", "1.49 ×", "open", "more ratios without a counterpart here"},
 		"markdown": {"*1.17 ×*", "| 1.49 ×", "docker over podman"},
 		"json":     {`"ratios"`, `"to": "podman"`},
 	} {

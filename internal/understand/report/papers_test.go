@@ -23,7 +23,7 @@ func TestPapers(t *testing.T) {
 	}
 	// They stand in the whole report too.
 	for _, format := range []string{"text", "markdown"} {
-		if got := render(t, format, res, Options{}); !strings.Contains(got, "Beside Baresi et al. 2024, Table 3") {
+		if got := render(t, format, res, Options{}); !strings.Contains(got, "Compared with Baresi et al. 2024, Table 3") {
 			t.Errorf("the %s has no published table", format)
 		}
 	}

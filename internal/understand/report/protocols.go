@@ -181,7 +181,7 @@ func crowds(name string, cells []density.Cell) section {
 				values[i] = &sample.Estimate{Value: y}
 			}
 		}
-		cellsOf{fmt.Sprintf("beside\n%.0f", n), "ns", values, false}.addTo(t)
+		cellsOf{fmt.Sprintf("with\n%.0f", n), "ns", values, false}.addTo(t)
 	}
 	slopes := make([]*sample.Estimate, len(t.Rows))
 	for i := range slopes {
@@ -191,7 +191,7 @@ func crowds(name string, cells []density.Cell) section {
 		}
 	}
 	cellsOf{"each\none more", "ns", slopes, true}.addTo(t)
-	return section{title: name + ": start (request to ready) and stop (to removed) beside so many others", table: t}
+	return section{title: name + ": start (request to ready) and stop (to removed) with so many others running", table: t}
 }
 
 func envTable(n int, name func(int) string) *document.Table {

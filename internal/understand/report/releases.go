@@ -50,7 +50,7 @@ func releasesDocument(d *document.Document, r *releases.Releases, _ Options) {
 		d.Gap(document.Text)
 	}
 	d.Legend(medians + "; levels are compared inside the " + words.Plural(r.Blocks, "block") + ". A step is at the first release of a new level, which differs by " +
-		sample.Percent(r.Threshold) + " or more from the level before. The chance that any of them is false is " + sample.Percent(r.Alpha) + "; a program's size is no matter of chance." + mark)
+		sample.Percent(r.Threshold) + " or more from the level before. The chance that any of them is false is " + sample.Percent(r.Alpha) + "; a program's size does not vary by chance." + mark)
 	if len(r.Steps) > 0 {
 		d.Heading(2, "Steps")
 		var items []string

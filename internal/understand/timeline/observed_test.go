@@ -83,7 +83,7 @@ func TestKinds(t *testing.T) {
 	tree := func(grace, queued, synced, waited, worked, own int64) *Explanation {
 		d := &Step{Name: "daemon"}
 		for _, s := range []Step{
-			{Name: "interrupted, as the kernel frees what nobody reads any more (RCU)", NS: 9}, {Name: "waits for RCU's callbacks", NS: grace}, {Name: "waits for a processor", NS: queued}, {Name: "waits for a processor (fsync)", NS: synced},
+			{Name: "interrupted by the kernel's deferred freeing (RCU)", NS: 9}, {Name: "waits for RCU's callbacks", NS: grace}, {Name: "waits for a processor", NS: queued}, {Name: "waits for a processor (fsync)", NS: synced},
 			{Name: "waits for one of its files (epoll), from shim", NS: waited}, {Name: "in mount", NS: worked}, {Name: "page faults, as its memory is given to it", NS: own},
 		} {
 			s.Cause = true

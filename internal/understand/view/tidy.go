@@ -16,7 +16,7 @@ const digits = 7
 var errNaN = errors.New("a number of the result is not a number")
 
 // tidy gives a deep copy that JSON can hold and that is small: numbers
-// rounded, pointers to what is no finite number nil, texts valid UTF-8 and not
+// rounded, pointers to what is not a finite number nil, texts valid UTF-8 and not
 // without end. Text is not escaped: it is data.
 func tidy[T any](v T) (T, error) {
 	in := reflect.ValueOf(&v).Elem()

@@ -109,7 +109,7 @@ const maxOutput = 256 << 10
 func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request, p *place) {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 32)
 	if err != nil || seq >= record.MaxSeq {
-		s.fail(w, http.StatusBadRequest, fmt.Errorf("%q is no number of a trial", r.PathValue("seq")))
+		s.fail(w, http.StatusBadRequest, fmt.Errorf("%q is not a trial number", r.PathValue("seq")))
 		return
 	}
 	run, err := p.open()
@@ -125,7 +125,7 @@ func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request, p *place) {
 	defer out.Close()
 	if f, ok := out.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-			s.fail(w, http.StatusNotFound, fmt.Errorf("what was kept of trial %d is no file", seq))
+			s.fail(w, http.StatusNotFound, fmt.Errorf("what was kept of trial %d is not a file", seq))
 			return
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Server) apiHistory(w http.ResponseWriter, r *http.Request) {
 		places, _, folders := s.listing.scan()
 		for _, dir := range q["dir"] {
 			if !slices.ContainsFunc(folders, func(f folder) bool { return f.ID == dir }) {
-				return nil, &badQuery{fmt.Sprintf("there is no folder %q: /api/runs lists those that there are", dir)}
+				return nil, &badQuery{fmt.Sprintf("there is no folder %q: /api/runs lists them", dir)}
 			}
 		}
 		return slices.DeleteFunc(slices.Clone(places), func(p *place) bool {

@@ -30,7 +30,7 @@ type together struct {
 }
 
 // errNoFleet says that what was asked for is not of several hosts.
-var errNoFleet = errors.New("this folder has no runs of several hosts of this study: /api/runs lists those that there are")
+var errNoFleet = errors.New("this folder has no runs of several hosts of this study: /api/runs lists them")
 
 // fleet finds what a request asks for.
 func (s *Server) fleet(q url.Values) (Fleet, error) {

@@ -141,7 +141,7 @@ func (p *place) open() (*record.Reader, error) {
 		case err != nil:
 			return nil, fmt.Errorf("opening a run: %w", err)
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("opening a run: %s is no file", filepath.Join(p.dir, name))
+			return nil, fmt.Errorf("opening a run: %s is not a file", filepath.Join(p.dir, name))
 		case name == record.RunFile && info.Size() > maxRunFile:
 			return nil, fmt.Errorf("opening a run: %s has %d MB", filepath.Join(p.dir, name), info.Size()>>20)
 		}

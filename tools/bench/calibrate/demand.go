@@ -86,7 +86,7 @@ func (r *Report) judge() {
 		for _, q := range []struct {
 			t, changed Tally
 			when       string
-		}{{p.Busy, p.BusyChanged, "beside one of which others are at work"}, {p.Crowded, p.CrowdedChanged, "beside both of which others are at work"}} {
+		}{{p.Busy, p.BusyChanged, "with other work next to one of them"}, {p.Crowded, p.CrowdedChanged, "with other work next to both"}} {
 			miss(q.t.AtLeast(leastPair), q.t, "%s, %s: the interval covers too little", where, q.when)
 			miss(q.changed.AtMost(mostAlarms), q.changed, "%s, %s: it is said to differ", where, q.when)
 		}

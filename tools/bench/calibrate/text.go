@@ -75,11 +75,11 @@ func (r *Report) pairs(w io.Writer) {
 	if len(r.Pairs) == 0 {
 		return
 	}
-	fmt.Fprint(w, "\nOne environment, the same in two runs, with native and floor beside it (a machine that moves as drift says): how often\n"+
+	fmt.Fprint(w, "\nOne environment, the same in two runs, with native and floor next to it (a machine that moves as drift says): how often\n"+
 		"95 % intervals hold the truth (their mean width), and how often it is said to be better or worse. All alike: the second\n"+
 		"machine is slower or faster by 5 %. Each its own: and each environment besides by 3 %; known: by 8 earlier runs.\n"+
-		"Busy: others have three threads on two processors beside NEW, which costs each environment up to half of what it would\n"+
-		"if it computed all the time; crowded: beside both.\n")
+		"Busy: others have three threads on two processors next to NEW, which costs each environment up to half of what it would\n"+
+		"if it computed all the time; crowded: next to both.\n")
 	t := table(w)
 	fmt.Fprintln(t, "shape\tdrift\tblocks\tno baseline\t/ native\tlearnt\tcompare\tall alike, none\tlearnt\teach its own, not known\tknown\tcompare\tbusy\tcompare\tcrowded\tcompare")
 	for _, p := range r.Pairs {

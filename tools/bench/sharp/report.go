@@ -98,7 +98,7 @@ func (s Share) String() string {
 // writeText prints the tables.
 func writeText(w io.Writer, all []*Answer) error {
 	for _, a := range all {
-		fmt.Fprintf(w, "%s, machine %s: a start takes %.2f ms, the whole process %.2f; in %s, %d runs: %d blocks of ours (%.0f %% of the time was trials), %d runs of each program by hyperfine; %d failed.\n",
+		fmt.Fprintf(w, "%s, machine %s: a start takes %.2f ms, the whole process %.2f; in %s, %d runs: %d blocks by Plimsoll (%.0f %% of the time was trials), %d runs of each program by hyperfine; %d failed.\n",
 			a.Engine, a.State, a.Start/1e6, a.Whole/1e6, a.Took.Round(time.Second), a.Runs, a.Blocks, 100*a.Trials, a.Values, a.Failed)
 		if a.Apart > 0 {
 			fmt.Fprintf(w, "Each run began %s after the one before.\n", a.Apart.Round(time.Second))

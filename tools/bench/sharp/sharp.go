@@ -52,20 +52,20 @@ func parse(args, engines []string, stderr io.Writer) (o options, err error) {
 	for _, c := range strings.Split(*changes, ",") {
 		x, err := strconv.ParseFloat(c, 64)
 		if err != nil || x <= 0 {
-			return o, fmt.Errorf("-changes: %q is no share above 0", c)
+			return o, fmt.Errorf("-changes: %q is not a share above 0", c)
 		}
 		o.changes = append(o.changes, x/100)
 	}
 	for _, l := range strings.Split(*lengths, ",") {
 		d, err := time.ParseDuration(l)
 		if err != nil || d <= 0 {
-			return o, fmt.Errorf("-after: %q is no time", l)
+			return o, fmt.Errorf("-after: %q is not a time", l)
 		}
 		o.lengths = append(o.lengths, d)
 	}
 	switch {
 	case f.NArg() > 0:
-		return o, fmt.Errorf("%q is no option", f.Arg(0))
+		return o, fmt.Errorf("%q is not an option", f.Arg(0))
 	case !slices.Contains([]string{"yes", "no", "both"}, o.tuned):
 		return o, fmt.Errorf("-tuned: %q is none of yes, no and both", o.tuned)
 	case o.minutes <= 0 || o.runs < 1 || o.perRound < 1 || o.tries < 1 || o.check < 0:

@@ -37,7 +37,7 @@ func Impossible(title string, task engine.Task, facts *FactSheet) *record.Failur
 		return nil
 	}
 	if _, ok := task.Beside.(Named); !ok {
-		return no("a container can be put beside another one of %s only", title)
+		return no("a container can share another one's namespaces only with %s", title)
 	}
 	if strings.HasPrefix(facts.Fact("kernel"), "foreign") {
 		return no("with the runtime %s each container has a network stack of its own, which no other can share", facts.Fact("runtime"))

@@ -61,7 +61,7 @@ func notThere(mechanism string, inside map[string]string) string {
 		}
 	case engine.Terminal:
 		if inside["terminal"] == "" {
-			return "the payload's output is no terminal"
+			return "the payload's output is not a terminal"
 		}
 	case engine.NoNewPrivileges:
 		return want("no_new_privs", "1", "no_new_privs")
@@ -145,7 +145,7 @@ func stillThere(mechanism string, spec engine.Spec, inside map[string]string) st
 		status, err := proc.Here.Status(proc.Self)
 		got, want := known(inside["cap.eff"]), known(status["CapEff"])
 		if err == nil && spec.Level(engine.Rootless) != "yes" && got&want != want {
-			return fmt.Sprintf("the payload had the capabilities %x of ours, which are %x", got, want)
+			return fmt.Sprintf("the payload had the capabilities %x of this process, which has %x", got, want)
 		}
 	}
 	return ""

@@ -41,7 +41,7 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 	if task.Beside != nil && e.netNone {
 		pid := task.Beside.Place().PID
 		if pid == 0 {
-			return nil, &engine.Error{Class: record.EngineError, Text: "the payload of the container to be beside was not found"}
+			return nil, &engine.Error{Class: record.EngineError, Text: "the payload of the container to share namespaces with was not found"}
 		}
 		options = []string{fmt.Sprintf("--netns-path=/proc/%d/ns/net", pid)} // root only, as this network is
 	}

@@ -114,7 +114,7 @@ func (r *root) add(m engine.Mount) error {
 
 func (r *root) addHere(m engine.Mount) error {
 	if m.Kind == engine.Volume {
-		return adapter.Unsupported("native has no volumes: it is no engine")
+		return adapter.Unsupported("native has no volumes: it is not an engine")
 	}
 	at, err := r.target(m.Target)
 	if err != nil {

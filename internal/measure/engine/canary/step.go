@@ -105,7 +105,7 @@ func removeOurs(path string) error {
 		return err
 	}
 	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || !fi.IsDir() || int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s is no directory of ours any more", path)
+		return fmt.Errorf("%s is no longer a directory of this run", path)
 	}
 	mounts, err := proc.Here.Mounts(proc.Self)
 	if err != nil {

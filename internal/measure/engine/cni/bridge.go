@@ -107,7 +107,7 @@ func removeBridge(name string) error {
 // was still there.
 func Remove(_ context.Context, kit *engine.Kit, t engine.Thing) (did bool, err error) {
 	if !ownLink(kit.RunID, t.Name) {
-		return false, fmt.Errorf("%s is no bridge of the run %s", t.Name, kit.RunID)
+		return false, fmt.Errorf("%s is not a bridge of the run %s", t.Name, kit.RunID)
 	}
 	if _, err := os.Stat("/sys/class/net/" + t.Name); err != nil {
 		return false, nil //nolint:nilerr // it is gone

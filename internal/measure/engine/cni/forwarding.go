@@ -153,7 +153,7 @@ func parseInstant(text string) (i instant, err error) {
 // done yet.
 func PutBack(ctx context.Context, kit *engine.Kit, t engine.Thing) (did bool, err error) {
 	if !settable(t) {
-		return false, fmt.Errorf("%s to %q is no setting that a network of ours changes", t.Name, t.Was)
+		return false, fmt.Errorf("%s to %q is not a setting that the run's networks change", t.Name, t.Was)
 	}
 	noted, err := parseInstant(t.At)
 	if err != nil {

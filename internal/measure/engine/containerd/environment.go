@@ -296,10 +296,10 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 		return nil, &record.Failure{Class: record.Unsupported,
 			Text: "a sandbox with a network stack of its own (gVisor, Kata) can't be shared by two containers of containerd: pods are the CRI's"}
 	case beside == nil || beside.env != env:
-		return nil, &record.Failure{Class: record.HarnessError, Text: "beside a container of another environment"}
+		return nil, &record.Failure{Class: record.HarnessError, Text: "sharing namespaces with a container of another environment"}
 	case env.settings.hostNet: // it is shared already
 	case pid == 0:
-		return nil, &record.Failure{Class: record.HarnessError, Text: "the payload of the container to be beside was not found"}
+		return nil, &record.Failure{Class: record.HarnessError, Text: "the payload of the container to share namespaces with was not found"}
 	default:
 		l.network, l.address, l.join = nil, beside.address, fmt.Sprintf("/proc/%d/ns/net", pid)
 	}

@@ -20,7 +20,7 @@ func TestAdviceWhereTheDaemonIsGone(t *testing.T) {
 		}
 	}
 	e := (&daemon{socket: "/x/c.sock", own: &private.Daemon{Dir: t.TempDir()}}).wrong("creating the container", err)
-	if e.Class != record.Unavailable || strings.Contains(e.Error(), "systemctl") || !strings.Contains(e.Error(), "beside the user's own") {
+	if e.Class != record.Unavailable || strings.Contains(e.Error(), "systemctl") || !strings.Contains(e.Error(), "next to the user's own") {
 		t.Errorf("a private one: %v", e)
 	}
 }

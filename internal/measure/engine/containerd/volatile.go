@@ -46,7 +46,7 @@ func (v volatileOverlays) Mounts(ctx context.Context, key string) ([]mount.Mount
 func (d *daemon) withVolatile(storage string) (*client.Client, error) {
 	conn, ok := d.Conn().(*grpc.ClientConn)
 	if !ok {
-		return nil, errors.New("containerd's client tells no connection")
+		return nil, errors.New("containerd's client reveals no connection")
 	}
 	over := map[string]snapshots.Snapshotter{storage: volatileOverlays{d.SnapshotService(storage)}}
 	return client.NewWithConn(conn, client.WithDefaultNamespace(d.namespace), client.WithDefaultRuntime(defaults.DefaultRuntime),

@@ -86,7 +86,7 @@ var buildable = []string{"runc", "crun", "youki"}
 // canBuild says what is in the way of a private server with a build of a runtime.
 func (s *server) canBuild(kit *engine.Kit, runtime string) error {
 	if kit.Built(runtime) != "" && !slices.Contains(buildable, runtime) {
-		return &engine.Error{Class: record.Unsupported, Text: "a build of " + runtime + " below a CRI server can't be had: it needs a shim of its own"}
+		return &engine.Error{Class: record.Unsupported, Text: "a build of " + runtime + " below a CRI server is not supported: it needs its own shim"}
 	}
 	is := endpointOf(s.version.GetRuntimeName())
 	if no := cmp.Or(private.Joined(kit, is), private.Root(kit)); no != nil {

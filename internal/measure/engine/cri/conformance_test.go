@@ -51,7 +51,7 @@ func TestPulls(t *testing.T) {
 	}
 }
 
-// TestGVisor: gVisor either works, under a shim of its own, or is refused in
+// TestGVisor: gVisor either works, under its own shim, or is refused in
 // good time with a reason, and then nothing of its pod stays behind.
 func TestGVisor(t *testing.T) {
 	if testing.Short() {

@@ -167,7 +167,7 @@ func (o *ownServer) understood(ctx context.Context, spans *engine.Collector) err
 		return &engine.Error{Class: record.EngineError, Text: "asking the private CRI-O for its configuration", Err: err}
 	}
 	if s := confile.Lacks(is, crioTracing(spans)); s != nil {
-		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("this CRI-O was told %s, to send its spans, and has another value", s)}
+		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("this CRI-O was given %s, to send its spans, and has another value", s)}
 	}
 	if s := confile.Lacks(is, over); s != nil {
 		return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s has %s, and this CRI-O knows no such setting, or has another value", crioFile, s)}

@@ -190,7 +190,7 @@ func (env *environment) life(task engine.Task) (*life, error) {
 	l.Late = lateOutput
 	if task.Beside != nil {
 		if l.beside = lifeOf(task.Beside); l.beside == nil || l.beside.env != env {
-			return nil, errors.New("beside a container of another environment")
+			return nil, errors.New("sharing namespaces with a container of another environment")
 		}
 	}
 	return l, l.begin()

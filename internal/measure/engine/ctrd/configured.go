@@ -31,7 +31,7 @@ const runsOwn = "which is the run's own"
 var kept = map[string]string{
 	"root": runsOwn, "state": runsOwn, "temp": runsOwn, "plugin_dir": runsOwn, "imports": "and only the file that was named is read",
 	"grpc.address": runsOwn, "ttrpc.address": runsOwn, "debug.address": runsOwn, "metrics.address": runsOwn, "cgroup.path": runsOwn,
-	"proxy_plugins": "which are programs beside containerd that a run doesn't start",
+	"proxy_plugins": "which are programs besides containerd that a run doesn't start",
 }
 
 // Configured is what the kit's build of containerd is configured by.

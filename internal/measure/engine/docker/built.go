@@ -81,7 +81,7 @@ func (o *ownDaemon) bear(ctx context.Context, d *daemon, runtime, path string) (
 	name := fmt.Sprintf("plimsoll-%s-%08x", runtime, h.Sum32())
 	all, _ := o.config["runtimes"].(map[string]any)
 	if all == nil || o.file == "" {
-		return "", &engine.Error{Class: record.Unsupported, Text: "a build of a runtime below a rootless daemon can't be had"}
+		return "", &engine.Error{Class: record.Unsupported, Text: "a build of a runtime below a rootless daemon is not supported"}
 	}
 	if all[name] != nil {
 		return name, nil

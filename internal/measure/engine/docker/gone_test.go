@@ -19,7 +19,7 @@ func TestAdviceWhereTheDaemonIsGone(t *testing.T) {
 	ours := &daemon{flavour: plain, host: "unix:///x/sock", own: &ownDaemon{Daemon: &private.Daemon{Dir: t.TempDir()}}}
 	e := ours.wrong("creating the container", syscall.ECONNRESET)
 	if e.Class != record.Unavailable || strings.Contains(e.Error(), "systemctl") || e.Fix != "" ||
-		!strings.HasPrefix(e.Error(), "creating the container: the private daemon ") || !strings.Contains(e.Error(), "beside the user's own") {
+		!strings.HasPrefix(e.Error(), "creating the container: the private daemon ") || !strings.Contains(e.Error(), "next to the user's own") {
 		t.Errorf("a private one: %v", e)
 	}
 }

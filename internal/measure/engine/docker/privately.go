@@ -70,7 +70,7 @@ func joined(why, no *engine.Error) *engine.Error {
 		return nil
 	}
 	both := *no
-	both.Text = why.Text + ", and a private one can't be had: " + no.Text
+	both.Text = why.Text + ", and a private one can't be started: " + no.Text
 	return &both
 }
 

@@ -18,7 +18,7 @@ const firstWithSpans = 25
 // Spans is documented in engine.Spanning.
 func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) error {
 	if e.daemon == "" {
-		return &engine.Error{Class: record.Unsupported, Text: e.name + " has no daemon of ours that could be asked for spans"}
+		return &engine.Error{Class: record.Unsupported, Text: e.name + " has no private daemon that could be asked for spans"}
 	}
 	program, no := e.daemonProgram(kit)
 	if no != nil {

@@ -129,7 +129,7 @@ func (s *suite) told(t *testing.T, name string) {
 	n, err := teller.MemoryTold(t.Context(), []string{name})
 	t.Logf("told: %d bytes, %v", n, err)
 	if err == nil && (n < 1<<12 || n > 1<<28) {
-		t.Errorf("the engine tells of %d bytes for one small container", n)
+		t.Errorf("the engine reports %d bytes for one small container", n)
 	}
 	if err != nil && !strings.Contains(err.Error(), "cgroup") {
 		t.Errorf("MemoryTold: %v", err)

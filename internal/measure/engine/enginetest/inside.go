@@ -292,7 +292,7 @@ func (s *suite) tools(t *testing.T) {
 	// forces on PID 1 too.
 	res, err = env.Run(t.Context(), s.tool(overflow...))
 	if why := s.opts.HidesSignals; why != "" {
-		t.Logf("a crash can't be told here: %s", why)
+		t.Logf("a crash can't be recognised here: %s", why)
 		if err != nil || (res.Failure == nil && (res.Exit == nil || *res.Exit == 0)) {
 			t.Errorf("a program that crashes: error %v, failure %+v, exit %v; want a status that is not 0", err, res.Failure, show(res.Exit))
 		}

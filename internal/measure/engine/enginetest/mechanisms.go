@@ -28,7 +28,7 @@ var unseen = []string{engine.PivotRoot, engine.Keyring, engine.OwnCgroup, engine
 	engine.LogFile, engine.Journal, engine.HealthCheck, engine.PublishedPort, engine.PrivateTmp, engine.Contained}
 
 // Mechanisms leaves out everything that the real engine can do without, at once, and
-// then adds everything that it can do beside, with these levels, but for what is
+// then adds everything that it can also do, with these levels, but for what is
 // named; and demands that a container runs, that it comes to what was asked for, and
 // that nothing is left. What is there by default must not pass for left out, nor what
 // is not for added.
@@ -119,7 +119,7 @@ func Layers(t *testing.T, e engine.Engine, levels map[string]string) {
 	defer cancel()
 	report := s.opened(ctx, t)
 	if report["root.fs"] != "overlay" {
-		t.Skipf("the container's file system is %s, which tells nothing of layers", report["root.fs"])
+		t.Skipf("the container's file system is %s, which reveals nothing of layers", report["root.fs"])
 	}
 	flat := maps.Clone(report)
 	flat["root.options"] = "lowerdir=/one,upperdir=/two"

@@ -96,7 +96,7 @@ func (t *trial) refuse() bool {
 		t.fail(record.Unsupported, "the fake engine runs only the payload and tasks, not %q", t.task.Argv)
 	case t.besideGone():
 		t.mark(record.Request)
-		t.fail(record.EngineError, "the container to be beside does not run (simulated)")
+		t.fail(record.EngineError, "the container to share namespaces with does not run (simulated)")
 	case t.class == record.TimeOut:
 		t.mark(record.Request)
 		t.clock.pass(t.task.Limit)

@@ -113,7 +113,7 @@ func (c *Configuration) Holds(pid int) error {
 			return &engine.Error{Class: record.WrongComponent, Text: "the configuration can't be read again", Err: err}
 		}
 		if sum(data) != was {
-			return &engine.Error{Class: record.WrongComponent, Text: path + ", which the program reads, is no longer what it was given"}
+			return &engine.Error{Class: record.WrongComponent, Text: path + ", which the program reads, has changed since it was given"}
 		}
 	}
 	if pid == 0 || len(c.Variables) == 0 {

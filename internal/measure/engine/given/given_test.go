@@ -44,7 +44,7 @@ func TestHolds(t *testing.T) {
 	if err := os.WriteFile(copied, []byte("{ }"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Holds(0); err == nil || !strings.Contains(err.Error(), "no longer what it was given") {
+	if err := c.Holds(0); err == nil || !strings.Contains(err.Error(), "has changed since it was given") {
 		t.Error(err)
 	}
 	k, _ = kit(t, `{}`, "GIVEN_TEST=1")

@@ -61,14 +61,14 @@ func (e *environment) locate(task engine.Task) (where, error) {
 	if task.Beside != nil {
 		h, ok := task.Beside.(*held)
 		if !ok || h.e != e {
-			return where{}, &engine.Error{Class: record.HarnessError, Text: "beside a container of another environment"}
+			return where{}, &engine.Error{Class: record.HarnessError, Text: "sharing namespaces with a container of another environment"}
 		}
 		w := where{address: h.Place().Address, noAddress: h.Place().NoAddress}
 		if level == "host" {
 			return w, nil
 		}
 		if h.init == 0 {
-			return w, &engine.Error{Class: record.EngineError, Text: "LXC does not tell the init of the container to be beside"}
+			return w, &engine.Error{Class: record.EngineError, Text: "LXC does not report the init of the container to share namespaces with"}
 		}
 		w.set = []string{fmt.Sprintf("lxc.namespace.share.net=%d", h.init)}
 		return w, nil

@@ -123,7 +123,7 @@ func (env *environment) connect(ctx context.Context, user profile) (err error) {
 	if len(env.networks) == 0 {
 		env.AddFacts(map[string]string{"network": "none"})
 	} else if env.nic != nil {
-		env.AddFacts(map[string]string{"network-by": "the daemon's bridge, with an address of ours"})
+		env.AddFacts(map[string]string{"network-by": "the daemon's bridge, with an address that Plimsoll chose"})
 	}
 	return nil
 }

@@ -234,7 +234,7 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 	}
 	var live []native
 	if err := json.Unmarshal(out, &live); err != nil || len(live) != 1 {
-		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("nerdctl inspect told of %d containers (%v)", len(live), err)}
+		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("nerdctl inspect listed %d containers (%v)", len(live), err)}
 	}
 	if err := adapter.JudgeOmitted(spec, p.Report); err != nil {
 		return err

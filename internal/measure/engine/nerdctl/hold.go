@@ -71,7 +71,7 @@ func (env *environment) placeOf(ctx context.Context, task engine.Task) (p engine
 	case f[1] != "":
 		p.Address = f[1]
 	default:
-		p.NoAddress = "nerdctl tells no address on the network " + env.network
+		p.NoAddress = "nerdctl reports no address on the network " + env.network
 	}
 	return p
 }
@@ -123,10 +123,10 @@ func (env *environment) impossible(task engine.Task) *record.Failure {
 	}
 	if task.Beside != nil {
 		if _, ok := task.Beside.(*held); !ok {
-			return no("a container can be put beside another one of nerdctl only")
+			return no("a container can share another one's namespaces only with nerdctl")
 		}
 		if env.network == "none" { // nerdctl mounts that one's resolv.conf, which it has not made
-			return no("nerdctl puts no container beside one with the network none")
+			return no("nerdctl can't share the namespaces of a container with the network none")
 		}
 	}
 	for _, m := range task.Mounts {

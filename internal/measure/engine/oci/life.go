@@ -82,11 +82,11 @@ func (e *environment) beside(held engine.Held) (string, error) {
 		return "", adapter.Unsupported("gVisor's sandbox has a network stack of its own, which another one can't share")
 	}
 	if e.program.name == "youki" { // 0.7.0: `ip link` in its container says so, under runc and crun it is up
-		return "", adapter.Unsupported("youki leaves the loopback of a container's own network namespace down, so that another one beside it reaches nothing")
+		return "", adapter.Unsupported("youki leaves the loopback of a container's own network namespace down, so that a container that shares it reaches nothing")
 	}
 	pid := held.Place().PID
 	if pid == 0 {
-		return "", &engine.Error{Class: record.HarnessError, Text: "the payload of the container to be beside was not found"}
+		return "", &engine.Error{Class: record.HarnessError, Text: "the payload of the container to share namespaces with was not found"}
 	}
 	return fmt.Sprintf("/proc/%d/ns/net", pid), nil
 }

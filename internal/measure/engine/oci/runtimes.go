@@ -118,7 +118,7 @@ func parseVersion(path, out string) (string, error) {
 	}
 	words := strings.Fields(line)
 	if len(words) < 2 {
-		return "", fmt.Errorf("%s --version tells no version: %q", path, out)
+		return "", fmt.Errorf("%s --version prints no version: %q", path, out)
 	}
 	return words[len(words)-1], nil
 }

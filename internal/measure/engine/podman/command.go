@@ -37,7 +37,7 @@ type program struct {
 	told bool
 	// unsynced: the commands of the trials wait for no disk.
 	unsynced bool
-	// ownFrom is where in global the options of a store of ours begin.
+	// ownFrom is where in global the options of a store of this run begin.
 	ownFrom int
 	given   *given.Configuration // by a build
 	// conf are digits of the digest of its storage.conf: with other options, the store is another.

@@ -45,7 +45,7 @@ func (env *environment) prove(ctx context.Context, kit *engine.Kit, spec engine.
 		return err
 	}
 	if len(live) != 1 {
-		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("podman inspect told of %d containers, expected one", len(live))}
+		return &engine.Error{Class: record.NoProof, Text: fmt.Sprintf("podman inspect listed %d containers, expected one", len(live))}
 	}
 	seen := evidence{Seen: adapter.Seen{Inside: payload.Report, Host: adapter.HostNow()}, live: live[0], info: info}
 	env.AddFacts(seen.facts())

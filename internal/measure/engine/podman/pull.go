@@ -139,7 +139,7 @@ func (p *program) image(ctx context.Context, ref string) (*inspected, error) {
 		return nil, wrong("looking up the image "+ref, err)
 	}
 	if len(list) != 1 {
-		return nil, fmt.Errorf("podman told of %d images named %s", len(list), ref)
+		return nil, fmt.Errorf("podman listed %d images named %s", len(list), ref)
 	}
 	return &list[0], nil
 }

@@ -289,7 +289,7 @@ func (p *program) look(ctx context.Context, t engine.Thing) (bool, error) {
 	return id != "", err
 }
 
-// leftStore says whether a directory of a store of ours is there.
+// leftStore says whether a directory of a store of this run is there.
 func (p *program) leftStore(kit *engine.Kit, t engine.Thing) *engine.Leftover {
 	if _, err := os.Lstat(t.Name); errors.Is(err, fs.ErrNotExist) {
 		return nil // the kill came before it was made, or after it had gone

@@ -30,7 +30,7 @@ func (env *environment) MemoryTold(ctx context.Context, containers []string) (in
 		return 0, wrong("asking for the containers' memory", err)
 	}
 	if len(list) != len(containers) {
-		return 0, fmt.Errorf("podman told the memory of %d containers, and %d were asked for", len(list), len(containers))
+		return 0, fmt.Errorf("podman reported the memory of %d containers, and %d were asked for", len(list), len(containers))
 	}
 	var sum int64
 	for _, c := range list {

@@ -21,7 +21,7 @@ var reservedStorage = map[string]string{
 	"storage.graphroot": runsOwn, "storage.runroot": runsOwn, "storage.rootless_storage_path": runsOwn, "storage.imagestore": runsOwn,
 	"storage.options.imagestore":            runsOwn,
 	"storage.options.additionalimagestores": "and the images of a store here are its own", "storage.options.additionallayerstores": "and the images of a store here are its own",
-	"storage.transient_store":               "with which nobody finds what a killed podman leaves",
+	"storage.transient_store":               "with which what a killed podman leaves can't be found",
 	"storage.options.mount_program":         "which is the level fuse-overlayfs of the factor storage",
 	"storage.options.overlay.mount_program": "which is the level fuse-overlayfs of the factor storage",
 }

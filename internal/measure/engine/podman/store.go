@@ -109,7 +109,7 @@ func (p *program) onStore(kit *engine.Kit) error {
 	return nil
 }
 
-// runRoot is where what is volatile of a store of ours lies.
+// runRoot is where what is volatile of a store of this run lies.
 func runRoot(kit *engine.Kit, p *program, driver string) string {
 	return filepath.Join(p.runDir(), fmt.Sprintf("plimsoll-%s-%c%s", kit.RunID, driver[0], p.conf))
 }

@@ -44,7 +44,7 @@ func (p *program) storeOf(kit *engine.Kit, dir string) (*program, error) {
 		}
 		return &q, q.onStore(kit)
 	}
-	return nil, fmt.Errorf("%s is no store of podman's of the run %s", dir, kit.RunID)
+	return nil, fmt.Errorf("%s is not a store of podman's of the run %s", dir, kit.RunID)
 }
 
 // commandsEnd is how long a podman that was under way when its run was killed
@@ -65,7 +65,7 @@ func (p *program) inRunDir(path string) string {
 	return path
 }
 
-// sweepStore clears away what a killed run has left of a store of ours. Podman
+// sweepStore clears away what a killed run has left of a store of this run. Podman
 // does it as long as it knows the containers: then it cleans their networks,
 // cgroups and locks up. What it has forgotten is told by its runtime and by the
 // bundles. While there are containers the store stays, as what they are found by.
@@ -168,7 +168,7 @@ func (p *program) await(ctx context.Context, most time.Duration, is func(line []
 	}
 }
 
-// forget lets podman remove all containers of a store of ours. A kill in the
+// forget lets podman remove all containers of a store of this run. A kill in the
 // midst of the store's making or removal leaves a podman that can't; then what
 // it held is told by its runtime.
 func (p *program) forget(ctx context.Context) error {
@@ -192,7 +192,7 @@ func (p *program) forget(ctx context.Context) error {
 	var errs []error
 	for _, c := range list {
 		if _, err := p.output(ctx, "rm", "--force", "--time", "0", "--volumes", c.ID); err != nil {
-			errs = append(errs, wrong("removing the container "+c.ID+" of a store of ours", err))
+			errs = append(errs, wrong("removing the container "+c.ID+" of a store of this run", err))
 		}
 	}
 	return errors.Join(errs...)
@@ -201,7 +201,7 @@ func (p *program) forget(ctx context.Context) error {
 // maxState bounds what is read of a runtime's state: a specification is in it.
 const maxState = 4 << 20
 
-// orphans removes the containers of a store of ours that podman has forgotten
+// orphans removes the containers of a store of this run that podman has forgotten
 // and its runtime still has. They bear podman's random ids; that they are ours
 // is told by the runtime's own state, whose bundle lies in the store.
 func (p *program) orphans(ctx context.Context, kit *engine.Kit) error {
@@ -236,7 +236,7 @@ func readState(path string) ([]byte, error) {
 
 // deleteOrphan lets the runtime remove a container, as the user whose it is.
 func (p *program) deleteOrphan(ctx context.Context, kit *engine.Kit, name, dir string) error {
-	what := "removing a container of a store of ours from " + dir
+	what := "removing a container of a store of this run from " + dir
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	path, err := kit.LookPath(name)

@@ -42,7 +42,7 @@ func there(files []string) (found []string) {
 	return found
 }
 
-// TestKilledStore: a run was killed while a container of a store of ours ran.
+// TestKilledStore: a run was killed while a container of a store of this run ran.
 // What podman keeps outside of the run's folder is found by the ledger, also
 // where podman itself has forgotten the container, and where an earlier
 // clean-up was killed in the midst of it.

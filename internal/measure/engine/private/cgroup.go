@@ -22,7 +22,7 @@ import (
 // one at the top of a hierarchy and bears the run's id.
 func (n *note) ownGroup(name string) error {
 	if n.Run == "" || !strings.Contains(name, n.Run) || strings.Contains(name, "/") || name == ".." {
-		return fmt.Errorf("%q is no name of a cgroup of the run %s", name, n.Run)
+		return fmt.Errorf("%q is not the name of a cgroup of the run %s", name, n.Run)
 	}
 	return nil
 }

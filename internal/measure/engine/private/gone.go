@@ -13,7 +13,7 @@ func (d *Daemon) Gone() string {
 	if !d.Alive() {
 		what = "has ended"
 	}
-	text := fmt.Sprintf("the private daemon %s, which this run started beside the user's own, %s: its trials fail, and those of the other environments go on", d.opts.Name, what)
+	text := fmt.Sprintf("the private daemon %s, which this run started next to the user's own, %s: its trials fail, and those of the other environments go on", d.opts.Name, what)
 	if words := adapter.Words([]byte(d.Log(16 << 10))); words != "" {
 		text += "; the last that it said: " + words
 	}

@@ -17,7 +17,7 @@ func TestGone(t *testing.T) {
 	d := &Daemon{Dir: dir, opts: Options{Name: "docker-btrfs"}, ended: make(chan struct{})}
 	for _, want := range []string{"does not answer", "has ended"} {
 		got := d.Gone()
-		for _, part := range []string{"the private daemon docker-btrfs, which this run started beside the user's own, " + want, "its trials fail", "no space left on device"} {
+		for _, part := range []string{"the private daemon docker-btrfs, which this run started next to the user's own, " + want, "its trials fail", "no space left on device"} {
 			if !strings.Contains(got, part) {
 				t.Errorf("%q does not say %q", got, part)
 			}

@@ -63,5 +63,5 @@ func Joined(kit *engine.Kit, program string) *engine.Error {
 	if socket == "" {
 		return nil
 	}
-	return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s at %s is used as it is: what it lacks, or a build of what it calls, can't be had there", program, socket)}
+	return &engine.Error{Class: record.Unsupported, Text: fmt.Sprintf("the %s at %s is used as it is: what it lacks, or a build of what it calls, is not available there", program, socket)}
 }

@@ -20,7 +20,7 @@ import (
 // limits nothing.
 func Places(name string) ([]string, error) {
 	if name == "" || strings.ContainsAny(name, "/\x00") || strings.Trim(name, ".") == "" {
-		return nil, fmt.Errorf("%q is no name of a cgroup", name)
+		return nil, fmt.Errorf("%q is not the name of a cgroup", name)
 	}
 	hierarchies, err := proc.Here.Hierarchies()
 	var paths []string
@@ -52,7 +52,7 @@ func Vacant(name string) error {
 	there, err := Named(name)
 	if err == nil && len(there) > 0 {
 		err = &engine.Error{Class: record.HarnessError, Fix: "rmdir " + strings.Join(there, " "),
-			Text: fmt.Sprintf("a container would get the cgroup %s, which is there already and is somebody else's", there[0])}
+			Text: fmt.Sprintf("a container would get the cgroup %s, which exists already and belongs to someone else", there[0])}
 	}
 	return err
 }

@@ -89,7 +89,7 @@ func ParseGroups(text string) (Groups, error) {
 		line = strings.TrimSuffix(line, "\n")
 		f := strings.SplitN(line, ":", 3)
 		if len(f) != 3 || !path.IsAbs(f[2]) {
-			return nil, fmt.Errorf("%.80q is no line of /proc/PID/cgroup", line)
+			return nil, fmt.Errorf("%.80q is not a line of /proc/PID/cgroup", line)
 		}
 		g := Group{Path: f[2]}
 		if f[1] != "" {

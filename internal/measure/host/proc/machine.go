@@ -118,7 +118,7 @@ func parseLimits(text string) (map[string]Limit, error) {
 			f = strings.Fields(line[nameWidth:])
 		}
 		if len(f) < 2 {
-			return nil, fmt.Errorf("%q is no line of /proc/PID/limits", line)
+			return nil, fmt.Errorf("%q is not a line of /proc/PID/limits", line)
 		}
 		var l Limit
 		for i, to := range []*uint64{&l.Soft, &l.Hard} {

@@ -39,7 +39,7 @@ type Waterfall struct {
 	Whole *sample.Estimate `json:"whole,omitempty"`
 	Rest  float64          `json:"rest"`
 	Steps []Step           `json:"steps"`
-	// Added are what the engine can do beside and does not by itself: Alone is what
+	// Added are what the engine can also do and does not by itself: Alone is what
 	// that costs.
 	Added []Step `json:"added,omitempty"`
 	// Parts are the same of what the metric is the sum of, where it is one, and of what

@@ -17,7 +17,7 @@ func (w *Waterfall) Savings() []Step {
 	return out
 }
 
-// Additions are the mechanisms that the engine can do beside, as far as their cost was
+// Additions are the mechanisms that the engine can also do, as far as their cost was
 // measured with an interval: the dearest first.
 func (w *Waterfall) Additions() []Step {
 	out := slices.DeleteFunc(slices.Clone(w.Added), func(s Step) bool { return s.Alone == nil || s.Alone.Lo == nil })

@@ -47,7 +47,7 @@ func (a *Audit) Remarks() []record.Remark {
 		}
 		about := "the same environment twice, yet it differs in "
 		if len(p.Factors) > 0 {
-			about = "beside the factor " + p.Factors[0] + " it differs in "
+			about = "next to the factor " + p.Factors[0] + " it differs in "
 		}
 		out = append(out, record.Remark{Code: "unequal", Level: "warn", Env: p.A,
 			Text:   fmt.Sprintf("against %s: %s%s", p.B, about, strings.Join(Describe(p.Beyond), "; ")),

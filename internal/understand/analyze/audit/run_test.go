@@ -72,7 +72,7 @@ func TestAuditFlagsComparisons(t *testing.T) {
 		t.Error("nothing is flagged")
 	}
 	for env, want := range map[string]string{
-		"docker/runc@a": "against docker/open: beside the factor client it differs in seccomp default against off; seccomp-mode filter against off",
+		"docker/runc@a": "against docker/open: next to the factor client it differs in seccomp default against off; seccomp-mode filter against off",
 		"docker/crun":   "capabilities 14 against 13, the first has also NET_RAW",
 		"":              "the engines docker, podman differ in more than the engine",
 	} {

@@ -118,7 +118,7 @@ func (s *controls) remarks() []record.Remark {
 	}
 	if s.humps > 0 {
 		out = append(out, record.Remark{Code: "humps", Level: "info", Advice: "measure both as environments of one run; --against native holds what it says, and is wider",
-			Text: fmt.Sprintf("the values of %s fall into two humps, beside which little is seen of how the machine moves: if it does from block to block, 86 to 91 of 100 such intervals hold the truth, not 95", cellsOf(s.humps))})
+			Text: fmt.Sprintf("the values of %s fall into two humps, which hides how the machine moves: if it does from block to block, 86 to 91 of 100 such intervals hold the truth, not 95", cellsOf(s.humps))})
 	}
 	if s.past > 0 {
 		out = append(out, record.Remark{Code: "between-runs", Level: "info",

@@ -174,7 +174,7 @@ func (c *Changes) stateRemark() {
 		parts = append(parts, part)
 	}
 	for _, w := range s.Waits {
-		parts = append(parts, fmt.Sprintf("somebody waited for %s for %.0f %% and %.0f %% of their time", w.For.For(), 100*w.Base, 100*w.New))
+		parts = append(parts, fmt.Sprintf("some process waited for %s for %.0f %% and %.0f %% of their time", w.For.For(), 100*w.Base, 100*w.New))
 	}
 	c.Remarks = append(c.Remarks, record.Remark{Code: "another-state", Level: "warn", Advice: "measure both as environments of one run, or both while nothing else runs",
 		Text: fmt.Sprintf("the machine was not left alone: of %s of %s in %s, %s. The intervals of %s reach as far as that may explain", most.Metric.ID, c.Work(most.Workload), most.Env, strings.Join(parts, ", and "), cellsOf(cells))})

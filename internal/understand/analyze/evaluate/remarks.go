@@ -108,7 +108,7 @@ func (s *store) runRemarks() []record.Remark {
 			"clients that it is itself, of an engine's API, are part of that; sampling is another: see collect in the study")
 	}
 	if len(s.run.Residue) > 0 {
-		add("residue", warn, fmt.Sprintf("the audit at the end found %s of ours left behind, first: %s", count(len(s.run.Residue), "thing"), s.run.Residue[0]),
+		add("residue", warn, fmt.Sprintf("the audit at the end found %s of this run left behind, first: %s", count(len(s.run.Residue), "thing"), s.run.Residue[0]),
 			"remove it by `plimsoll clean`; what was left behind early may have slowed what came later")
 	}
 	for _, e := range s.run.Environments {
@@ -217,7 +217,7 @@ func tableRemarks(work *analyze.Workload, t *analyze.Table, envs []record.Enviro
 		}
 		if c.N >= 20 && float64(c.Outliers) > 0.05*float64(c.N) {
 			add("outliers", info, fmt.Sprintf("%d of %d values lie far out (Tukey's far fences); they are counted, not removed", c.Outliers, c.N),
-				"look at the spread and the maximum beside the median")
+				"look at the spread and the maximum besides the median")
 		}
 		if b := envs[e].Baseline; (b == "native" || b == "floor") && t.Metric.ID == "startup" && len(m) >= sample.MinRank {
 			if sd := 1.4826 * stats.MAD(stats.Sorted(logs(m))); sd > 0.10 {

@@ -93,7 +93,7 @@ func ramps(res *analyze.Result, f figures.Figure) ([]Panel, string) {
 		if w.Group() != f.Workload {
 			continue
 		}
-		p := Panel{Title: w.ID, Unit: "ns", Over: "containers running beside"}
+		p := Panel{Title: w.ID, Unit: "ns", Over: "containers already running"}
 		if f.Amount() {
 			p.Unit, p.Over = "bytes", "containers running; memory above where the ramp began"
 		}

@@ -57,7 +57,7 @@ func Look(r *analyze.Result, blocks int) record.Look {
 		l.Ended, l.Why = true, "every claim is decided that more blocks may decide"
 		switch {
 		case l.Asked == 0:
-			l.Why = "no claim can be decided by what it measures"
+			l.Why = "no claim can be decided from what it measures"
 		case l.Settled == l.Asked:
 			l.Why = "every claim is decided"
 		}

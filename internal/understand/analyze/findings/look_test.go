@@ -49,7 +49,7 @@ func TestLook(t *testing.T) {
 	if l = findings.Look(looked(t, v, 0.01, decided), 10); !l.Ended || l.Why != "every claim is decided" {
 		t.Errorf("%+v", l)
 	}
-	if l = findings.Look(looked(t, v, 0.01, lacking), 10); !l.Ended || l.Asked != 0 || l.Why != "no claim can be decided by what it measures" {
+	if l = findings.Look(looked(t, v, 0.01, lacking), 10); !l.Ended || l.Asked != 0 || l.Why != "no claim can be decided from what it measures" {
 		t.Errorf("%+v", l)
 	}
 }

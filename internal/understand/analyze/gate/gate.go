@@ -115,7 +115,7 @@ func gated(c *compare.Changes, t Thresholds) (gated []*compare.Change, limits []
 	switch {
 	case len(gated) == 0 && yardsticks > 0:
 		return nil, nil, &RefusedError{"the gate is refused: all that the two have in common are baselines, which show how fast the machine was and are not gated",
-			"measure an engine beside them"}
+			"measure an engine next to them"}
 	case len(gated) == 0:
 		return nil, nil, &RefusedError{"the gate is refused: no cell has a threshold, so it would always pass", "give --fail-above, or rules that match"}
 	}

@@ -57,7 +57,7 @@ func (h *Hosts) finish() {
 
 // whyNotPooled says why a few hosts have no pooled interval.
 func whyNotPooled(n int) string {
-	return fmt.Sprintf("%d hosts say too little of the spread between hosts for an interval that is about machines in general: it takes %d. What is said here is of these %d", n, stats.MinPool, n)
+	return fmt.Sprintf("%d hosts say too little of the spread between hosts for an interval that is about machines in general: it takes %d. What is said here is about these %d", n, stats.MinPool, n)
 }
 
 // tableOf computes one table.

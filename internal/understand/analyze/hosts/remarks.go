@@ -17,7 +17,7 @@ func (h *Hosts) together() {
 	machines := lists.Map(h.Hosts, func(x Host) record.Host { return x.Machine })
 	if n := Count(machines, ByMachine); n < len(h.Hosts) {
 		h.Remark = append(h.Remark, record.Remark{Code: "hosts-together", Level: "warn",
-			Text:   fmt.Sprintf("the %d hosts are told apart by their names; by what the records say, the number of machines is %d: how much machines differ is not in this", len(h.Hosts), n),
+			Text:   fmt.Sprintf("the %d hosts are told apart by their names; according to the records, the number of machines is %d: how much machines differ is not in this", len(h.Hosts), n),
 			Advice: "plimsoll report --host-by machine takes containers of one machine for one host"})
 	}
 }

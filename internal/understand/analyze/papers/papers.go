@@ -136,7 +136,7 @@ func (p *pairing) cell(v published.Value) analyze.PaperCell {
 	}
 	by, ok := inUnit(t.Metric.Unit, c.Unit)
 	if !ok {
-		c.Missing = fmt.Sprintf("%s can't be set beside %s", t.Metric.Unit, c.Unit)
+		c.Missing = fmt.Sprintf("%s can't be compared with %s", t.Metric.Unit, c.Unit)
 		return c
 	}
 	c.Here = multiplied(cell.Median, by)

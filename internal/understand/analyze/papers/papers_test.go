@@ -161,7 +161,7 @@ func TestPapersUnits(t *testing.T) {
 	s.Parts[1].Environments = append(s.Parts[1].Environments, "docker/debian")
 	s.Envs[2].Values = map[string]float64{"get": 1}
 	c := paperCell(t, analyzetest.Run(t, s), "Table 3", "lifecycle-single/start", "docker", "ubuntu:18.04")
-	if c.Here != nil || c.Missing != "requests/s can't be set beside ms" {
+	if c.Here != nil || c.Missing != "requests/s can't be compared with ms" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -77,7 +77,7 @@ func hold(r *analyze.Result, cells []record.LookCell, work *analyze.Workload, as
 				cells[k].Left, cells[k].Why = false, "others are compared with it"
 			}
 		case !open && k < 0:
-			cells = append(cells, record.LookCell{Env: e.ID, Workload: work.ID, Left: true, Why: "nothing is open beside it"})
+			cells = append(cells, record.LookCell{Env: e.ID, Workload: work.ID, Left: true, Why: "nothing else is open"})
 		}
 	}
 	return cells

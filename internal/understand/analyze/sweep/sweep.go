@@ -113,7 +113,7 @@ func fixed(params map[string]string, but string) string {
 	return strings.Join(out, ", ")
 }
 
-// Parameters lists those that there are sweeps over, each once.
+// Parameters lists them sweeps over, each once.
 func Parameters(list []Sweep) []string {
 	var out []string
 	for _, s := range list {

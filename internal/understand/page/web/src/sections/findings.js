@@ -76,18 +76,18 @@ function paper(m, t, i) {
     }
     rows.push({head: `${name}${cells[0].unit ? `, ${cells[0].unit}` : ''}${cells[0].note ? ` (${cells[0].note})` : ''}`});
     for (const c of cells) {
-      const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null, why = c.missing === notAsked && scale ? `at the scale ${scale} ${notAsked}` : c.missing || 'nothing stands beside it';
+      const n = c.here ? estimate(c.here.value, c.here.lo, c.here.hi, {by: 1}) : null, why = c.missing === notAsked && scale ? `at the scale ${scale} ${notAsked}` : c.missing || 'nothing to compare with it';
       rows.push([c.engine, ...(images ? [c.image ?? ''] : []), {el: h('span', {class: 'published'}, `${three(c.published)}${c.ci95 != null ? ` ± ${three(c.ci95)}` : ''}`), v: c.published, num: true, cls: 'theirs', title: c.from ?? (c.sd != null ? `standard deviation ${three(c.sd)}` : undefined)},
         ...(same ? [c.same ? {t: `${plain(c.same.value)}${c.same.ci95 != null ? ` ± ${plain(c.same.ci95)}` : ''}`, v: c.same.value, num: true, title: c.same.sd != null ? `standard deviation ${plain(c.same.sd)}` : undefined} : {t: '–', v: '', num: true}] : []),
         ...(n ? [{t: n.value, v: c.here.value, num: true}, {t: n.interval, num: true, cls: 'quiet'}, {t: c.n ?? '', num: true}, {t: m.nameOf(c.env), v: c.env, cls: 'quiet', title: c.env}] : [{t: '–', v: '', num: true}, {el: h('sup', {title: why}, notes.of(why)), v: why, cls: 'quiet'}, '', ''])]);
     }
   }
   const num = t => ({t, num: true});
-  return [h('h3', null, `Beside ${cite(t.source)}, ${t.table}${t.title ? `: ${t.title}` : ''}`),
+  return [h('h3', null, `Compared with ${cite(t.source)}, ${t.table}${t.title ? `: ${t.title}` : ''}`),
     rows.length ? table({name: `paper-${i}`, title: `${cite(t.source)}, ${t.table}`, rows: [['engine', ...(images ? ['image'] : []), {t: `${cite(t.source)}, ${estimators[t.statistic] ?? 'mean'}`, cls: 'theirs', num: true}, ...(same ? [num(`here, ${estimators[t.statistic]}`)] : []), num('here, median'), num('95 %'), num('n'), 'in'], ...rows], cls: 'paper'}) : null,
     notes.texts.length ? h('ul', {class: 'letters'}, notes.texts.map(x => h('li', null, h('sup', null, notes.of(x)), ` ${x}`))) : null,
     list(t.apart).length ? h('ul', {class: 'note'}, list(t.apart).map(a => h('li', null, `${[a.row, a.image].filter(Boolean).join(', ')}: by disjoint intervals ${a.theirs} of ${a.pairs} pairs of engines differ there and ${a.ours} here${list(a.otherwise).length ? `; not alike: ${a.otherwise.join(', ')}` : ''}.`))) : null,
-    apart.length ? h('p', {class: 'note'}, `Nothing stands beside ${apart.slice(0, 6).join(', ')}${apart.length > 6 ? ` and ${apart.length - 6} more` : ''}: the study${scale ? ` at the scale ${scale}` : ''} has no counterpart.`) : null];
+    apart.length ? h('p', {class: 'note'}, `Nothing to compare with ${apart.slice(0, 6).join(', ')}${apart.length > 6 ? ` and ${apart.length - 6} more` : ''}: the study${scale ? ` at the scale ${scale}` : ''} has no counterpart.`) : null];
 }
 
 const ways = {same: 'the same way', other: 'the other way', open: 'open'};
@@ -117,7 +117,7 @@ function ratios(t, i) {
 
 export function papers(m) {
   const all = list(m.data.papers);
-  if (!all.length) return absent('Published tables', 'the study sets none beside its numbers; the bundled studies of papers do');
-  return section('papers', 'Published beside ours', 'What is slanted is published, a mean with the half-width of its interval, measured by others on other machines; what is upright was measured here, a median with its 95 % interval. What compares are ratios and directions.',
+  if (!all.length) return absent('Published tables', 'the study compares its numbers with none; the bundled studies of papers do');
+  return section('papers', 'Published next to ours', 'What is slanted is published, a mean with the half-width of its interval, measured by others on other machines; what is upright was measured here, a median with its 95 % interval. What compares are ratios and directions.',
     all.map((t, i) => [paper(m, t, i), ratios(t, i)]), h('ul', {class: 'sources'}, [...new Set(all.map(t => t.source))].map(k => h('li', null, source(k)))));
 }

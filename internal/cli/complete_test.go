@@ -21,7 +21,7 @@ var free = map[string]string{
 	"account": "of a cluster", "agent": "an address", "agent-job": "a job", "allow-failures": "a share", "build": "a binding, or a command",
 	"delta": "a share", "error": "a share", "fail-above": "a share", "from": "a version", "image-archive": "a binding", "image-on": "a binding",
 	"listen": "an address", "mirror": "an address", "name": "a name", "partition": "of a cluster",
-	"program": "a binding", "pull-from": "an address", "run-id": "an id", "slurm-option": "of a cluster", "threshold": "a share",
+	"program": "a binding", "run-id": "an id", "slurm-option": "of a cluster", "threshold": "a share",
 	"time-limit": "a time", "weight": "a number",
 }
 

@@ -22,14 +22,12 @@ import (
 type portableFlags struct {
 	on       bool
 	archives map[string]string
-	pullFrom string
 }
 
 // add adds the flags; on systems other than Linux the half is always on.
 func (f *portableFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.on, "portable", runtime.GOOS != "linux", "measure Docker and Podman by their API and their command alone, and a CRI endpoint by its API, wherever they run: no root, nothing of this machine's kernel; plimsoll doctor --portable says what that leaves out")
+	c.Flags().BoolVar(&f.on, "portable", runtime.GOOS != "linux", "measure Docker and Podman by their API and their command alone, wherever they run: no root, nothing of this machine's kernel; plimsoll doctor --portable says what that leaves out")
 	c.Flags().StringToStringVar(&f.archives, "image-archive", nil, "with --portable: an image from a file written by docker save, such as busybox=busybox.tar, for workloads that run in it")
-	c.Flags().StringVar(&f.pullFrom, "pull-from", "", "with --portable: a repository such as registry.example/scratch, to which this machine may write and from which the engine pulls: what the workload pull needs is put there under the run's own tags, and removed at the end")
 }
 
 // portableFlag adds --portable to a command that only shows.
@@ -155,7 +153,7 @@ func printWays(w World) {
 // printFound prints how one engine is reached.
 func printFound(w World, f *portable.Found) {
 	switch {
-	case f.Reason != "" && f.NoProgram != "" && f.Engine != portable.CRI:
+	case f.Reason != "" && f.NoProgram != "":
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "not reached: "+harmless.Text(f.Reason)+"; "+harmless.Text(f.NoProgram))
 	case f.Reason != "" && f.Facts == nil:
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), "not reached: "+harmless.Text(f.Reason))
@@ -163,14 +161,10 @@ func printFound(w World, f *portable.Found) {
 		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(f.Facts["version"]+" by its command only: "+f.Reason))
 	default:
 		also := ", and by its command"
-		switch {
-		case f.Engine == portable.CRI: // which has none
-			also = ""
-		case f.NoProgram != "":
+		if f.NoProgram != "" {
 			also = ", and not by its command, since " + harmless.Text(f.NoProgram)
 		}
-		version := strings.TrimSpace(f.Facts["endpoint"] + " " + f.Facts["version"])
-		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(fmt.Sprintf("%s by its API at %s (by %s; %s; round trip %.2f ms)%s", version, f.Where, f.By, f.Kind, float64(f.RoundTrip)/1e6, also)))
+		w.wrapped(fmt.Sprintf("%-8s", f.Engine), harmless.Text(fmt.Sprintf("%s by its API at %s (by %s; %s; round trip %.2f ms)%s", f.Facts["version"], f.Where, f.By, f.Kind, float64(f.RoundTrip)/1e6, also)))
 	}
 	switch {
 	case f.Verified != "":

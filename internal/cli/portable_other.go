@@ -28,7 +28,7 @@ says what this leaves out.`,
 			if err := portableOnly(cmd, args); err != nil {
 				return err
 			}
-			a.study, a.archives, a.pullFrom = studyName(args), f.archives, f.pullFrom
+			a.study, a.archives = studyName(args), f.archives
 			return runPortable(w, a)
 		},
 	}

@@ -33,7 +33,6 @@ type portableAsked struct {
 	small    bool
 	dir      string
 	archives map[string]string
-	pullFrom string
 	// Of a run that is gone on with: its directory, and whether it may be on something
 	// else than it began on, or be another user's.
 	resume        string
@@ -43,7 +42,7 @@ type portableAsked struct {
 // portableRunFlags are those of plimsoll run that this half knows; portableKept those of
 // them that a run which is resumed has in its record, portableResume those for it alone.
 var (
-	portableRunFlags = slices.Concat([]string{"portable", "image-archive", "pull-from", "format", "metric", "full", "ascii", "raw-csv"}, portableKept, portableResume)
+	portableRunFlags = slices.Concat([]string{"portable", "image-archive", "format", "metric", "full", "ascii", "raw-csv"}, portableKept, portableResume)
 	portableKept     = []string{"scale", "part", "engine", "blocks", "seed", "small", "output"}
 	portableResume   = []string{"resume", "unlike", "trust-record"}
 )
@@ -97,9 +96,6 @@ func (a *portableAsked) arguments(seed uint64) []string {
 	if a.small {
 		out = append(out, "--small")
 	}
-	if a.pullFrom != "" {
-		out = append(out, "--pull-from", a.pullFrom)
-	}
 	return out
 }
 
@@ -120,13 +116,8 @@ func runPortable(w World, a *portableAsked) error {
 			return fail(Usage, "--image-archive %s=%s: %w", name, path, err)
 		}
 	}
-	if a.pullFrom != "" {
-		if err := portable.CheckRepository(a.pullFrom); err != nil {
-			return fail(Usage, "--pull-from %w", err)
-		}
-	}
 	say := func(s string) { fmt.Fprintln(w.Stderr, harmless.Text(s)) }
-	look := &portable.Look{Context: finish, Around: around, Images: &portable.Images{Archives: a.archives}, PullFrom: a.pullFrom}
+	look := &portable.Look{Context: finish, Around: around, Images: &portable.Images{Archives: a.archives}}
 	o := portable.Options{Look: look, Ledgers: ledgers, Finish: finish.Done(), Say: say, Unlike: a.unlike}
 	if a.resume != "" {
 		err = a.again(w, &o)

@@ -40,10 +40,6 @@ func cleanPortable(cmd *cobra.Command, w World, format string) error {
 				fmt.Fprintf(w.Stdout, "kept %s: %s\n", what, harmless.Text(c.Kept))
 				continue
 			}
-			if c.Left != "" {
-				fmt.Fprintf(w.Stdout, "left %s: %s\n", what, harmless.Text(c.Left))
-				continue
-			}
 			if c.Absent {
 				fmt.Fprintf(w.Stdout, "not there any more, or never: %s\n", what)
 				continue

@@ -81,8 +81,7 @@ lost, the run goes on and is picked up again. Ctrl-C ends all of them cleanly.
 --portable measures Docker and Podman only by their API and their command, wherever
 they run: a daemon behind TCP with TLS, ssh or a Docker context, Docker Desktop, a
 Podman machine. It is what Plimsoll does on macOS and Windows. --resume continues such
-a run in the same way. --pull-from names a repository to pull from, for an engine that
-can't reach this machine.`,
+a run in the same way.`,
 		Example: `  plimsoll run
   plimsoll run quick --engine docker,podman --blocks 30
   plimsoll run --engine docker,podman -- sha256sum /bin/busybox
@@ -101,7 +100,6 @@ can't reach this machine.`,
   plimsoll run study.yaml --on ssh://lab@board --become --program arm64=dist/plimsoll-linux-arm64
   plimsoll run study.yaml --on file:hosts.yaml#arm --stop-after 2h
   plimsoll run quick --portable --engine docker --blocks 20
-  plimsoll run ./pulls.yaml --portable --pull-from registry.example/scratch
   plimsoll run abraham2020 --agent local --agent https://oss1:7655#FINGERPRINT --agent-token-file token`,
 		Args:              studyOrCommand,
 		ValidArgsFunction: completeStudies,

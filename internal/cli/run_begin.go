@@ -22,8 +22,6 @@ func (a *runAsked) run(w World, cmd *cobra.Command, args []string) error {
 		return a.byInterface(w, cmd, args)
 	} else if len(a.portable.archives) > 0 {
 		return fail(Usage, "--image-archive is for --portable: here images are built")
-	} else if a.portable.pullFrom != "" {
-		return fail(Usage, "--pull-from is for --portable: here engines pull from a registry of Plimsoll's own")
 	}
 	w, finish, broken, stop := w.interrupts()
 	defer stop()
@@ -256,7 +254,7 @@ func (a *runAsked) byInterface(w World, cmd *cobra.Command, args []string) error
 	}
 	return runPortable(w, &portableAsked{
 		report: a.reportFlags, study: studyName(args), scale: a.changes.scale, parts: a.changes.parts, engines: a.changes.engines,
-		blocks: a.changes.blocks, seed: a.changes.seed, small: a.changes.small, dir: a.dir, archives: a.portable.archives, pullFrom: a.portable.pullFrom,
+		blocks: a.changes.blocks, seed: a.changes.seed, small: a.changes.small, dir: a.dir, archives: a.portable.archives,
 		resume: a.resume, unlike: a.gate.unlike, trust: a.trust,
 	})
 }

@@ -50,7 +50,7 @@ var runFlags = []struct {
 	{"output", kept}, {"force", inJob},
 	{"run-id", 0}, {"resume", 0}, {"stop-after", 0}, {"trust-record", 0}, {"noise", 0}, {"wait", 0}, {"yes", 0}, {"progress", 0},
 	{"agent", 0}, {"agent-token-file", 0}, {"agent-job", 0},
-	{"portable", 0}, {"image-archive", 0}, {"pull-from", 0}, // of the other half, whose records have arguments of their own
+	{"portable", 0}, {"image-archive", 0}, // of the other half, whose records have arguments of their own
 	{"format", 0}, {"metric", 0}, {"ascii", 0}, {"raw-csv", 0}, {"full", 0},
 }
 

@@ -23,8 +23,7 @@ func (d *Dir) removeAll(name string) error {
 	return d.removeTree(name, mount)
 }
 
-// removeAll is documented in RemoveAll. Whoever removes need not be able to read the
-// directory that it is removed from.
+// removeAll removes name below in. The caller need not be able to read in.
 func removeAll(in, name string) error {
 	fd, err := openat(unix.AT_FDCWD, in, unix.O_PATH|unix.O_DIRECTORY)
 	if errors.Is(err, unix.ENOENT) {

@@ -34,7 +34,7 @@ type walk struct {
 	links int
 }
 
-// open is documented in Open and Make.
+// open opens path for Open and, with mk, makes what is missing of it for Make.
 func open(path string, rule Rule, mk bool, perm fs.FileMode) (*Dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -9,7 +9,6 @@ type named struct {
 	name string
 }
 
-// Info is documented in Engine.
 func (n named) Info() Info {
 	i := n.Engine.Info()
 	i.Name = n.name

@@ -69,7 +69,6 @@ type Spanning interface {
 	Spans(ctx context.Context, kit *Kit, spec Spec) error
 }
 
-// Spans is documented in Spanning.
 func (s shielded) Spans(ctx context.Context, kit *Kit, spec Spec) error {
 	x, ok := s.Engine.(Spanning)
 	if !ok {

@@ -53,7 +53,6 @@ func LookForEach(things []Thing, look func(Thing) (bool, error), takeAway func(c
 // NothingLeft makes an Engine one that leaves nothing behind.
 type NothingLeft struct{}
 
-// Leftovers is documented in Engine.
 func (NothingLeft) Leftovers(context.Context, *Kit, []Thing) ([]Leftover, error) { return nil, nil }
 
 // Bearer is an Engine that can list what bears a run's label or name in it,

@@ -86,7 +86,6 @@ func (r *registry) close() error {
 	return errors.Join(errs...)
 }
 
-// ServeHTTP is documented in http.Handler.
 func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w = &absolute{ResponseWriter: w, req: req}
 	if req.Method == http.MethodGet {

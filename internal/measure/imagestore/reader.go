@@ -20,10 +20,10 @@ import (
 // from root's store: USER/ is root's and of the user's group, mode 0750.
 const usersDir = "users"
 
-// PathFor is documented in Provider. The user's copy of an unpacked image has
-// no set-user-ID and set-group-ID bits: on the host these would make the user
-// root, and in a user namespace of theirs they have no force. A file is the
-// store's own, by a second name: what it holds is no program on the host.
+// PathFor gives the user's copy of an unpacked image no set-user-ID and
+// set-group-ID bits: on the host these would make the user root, and in the user's
+// own namespaces they have no effect. A file is a hard link to the store's own,
+// which holds no program of the host.
 func (s *Store) PathFor(ctx context.Context, name string, f image.Format, uid, gid int) (string, error) {
 	from, err := s.Path(ctx, name, f)
 	if err != nil || uid == os.Geteuid() || os.Geteuid() != 0 {

@@ -91,7 +91,6 @@ func (r *Registry) Traffic() image.Traffic {
 // tokenHeader marks our own requests, which are not counted and may write.
 const tokenHeader = "X-Plimsoll-Token"
 
-// ServeHTTP is documented in http.Handler.
 func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.Header.Get(tokenHeader) == r.token {
 		r.inner.ServeHTTP(w, req)

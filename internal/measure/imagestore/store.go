@@ -59,12 +59,10 @@ func NewStore(dir string, probe []byte, opts Options) *Store {
 
 var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// Tag is documented in Provider.
 func (s *Store) Tag(name, runID string) string {
 	return "localhost/plimsoll/" + image.FileName(name) + ":" + cmp.Or(runID, "latest")
 }
 
-// Get is documented in Provider.
 func (s *Store) Get(ctx context.Context, name string) (image.Image, error) {
 	t, err := s.tree(ctx, name)
 	if err != nil {
@@ -101,7 +99,7 @@ func (s *Store) Build(ctx context.Context, name string, progress io.Writer) (ima
 	return s.Get(ctx, name)
 }
 
-// Path is documented in Provider. Errors are *Error.
+// Path returns errors of type *Error.
 func (s *Store) Path(ctx context.Context, name string, f image.Format) (string, error) {
 	t, err := s.tree(ctx, name)
 	if err != nil {

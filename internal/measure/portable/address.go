@@ -24,7 +24,7 @@ type Surroundings struct {
 
 // Address is where an engine's API is, and by whose word.
 type Address struct {
-	Engine string // docker, podman or cri
+	Engine string // docker or podman
 	// Host is unix:///PATH, npipe:////./pipe/NAME, tcp://HOST:PORT or
 	// ssh://USER@HOST[:PORT][/PATH].
 	Host string
@@ -97,11 +97,8 @@ func (a Address) check() error {
 // class record.Unavailable.
 func (s Surroundings) Find(name string) (Address, error) {
 	find := s.docker
-	switch name {
-	case Podman:
+	if name == Podman {
 		find = s.podman
-	case CRI:
-		find = s.cri
 	}
 	a, err := find()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/likeness"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -38,17 +37,10 @@ func (r *run) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, r.writer.Close())
 	}
-	r.broken = brokenOff(r.ledger.Left())
-	if err := safepath.RemoveAll(layersAt(r.Ledgers, r.Run.ID)); err != nil {
-		return errors.Join(fmt.Errorf("removing the layers of the earlier part: %w", err), r.writer.Close(), r.ledger.Close())
-	}
 	for _, c := range r.Look.Around.takeAway(ctx, r.Run.ID, r.ledger.Left(), r.ledger.by) {
 		if c.Kept != "" {
 			r.Say(fmt.Sprintf("the %s %s of the earlier part is still there: %s", c.Thing.Kind, c.Thing.Name, c.Kept))
 			continue
-		}
-		if c.Left != "" {
-			r.Say("of the earlier part: " + c.Left)
 		}
 		if err := r.ledger.Gone(c.Thing); err != nil {
 			return errors.Join(err, r.writer.Close(), r.ledger.Close())
@@ -94,9 +86,8 @@ func (r *run) openRecord() (err error) {
 }
 
 // byInterface are the facts, besides versions, by which a daemon is known again: where
-// it is, what it says of its machine, and from where it pulls. How much memory it has is not among them,
-// since a kernel keeps a little more or less for itself each time.
-var byInterface = []string{"host", machineFact, "daemon-cpus", "kernel", "default-runtime", "cgroup", "cgroup-driver", "rootless", "pulls-from"}
+// it is, and what it says of its machine. How much memory it has is not among them, since a kernel keeps a little more or less for itself each time.
+var byInterface = []string{"host", machineFact, "daemon-cpus", "kernel", "default-runtime", "cgroup", "cgroup-driver", "rootless"}
 
 // differs is what is not as it was when the run was last measured. The steps of the
 // clock are left out: they are measured anew each time.

@@ -40,20 +40,18 @@ func Catalogue(workloads []study.WorkloadInfo) (*study.Catalogue, error) {
 }
 
 // Engines are those that can be measured here.
-var Engines = []string{Docker, Podman, CRI}
+var Engines = []string{Docker, Podman}
 
 // Usable says whether an environment can be measured here, as study.Options asks it.
 func (l *Look) Usable(name string, levels map[string]string) (ok bool, reason, fix string) {
-	if !slices.Contains(Engines, name) {
-		return false, name + " has no API that --portable measures by: that measures " + strings.Join(Engines, ", "), "measure on the machine itself, on Linux: plimsoll run"
+	if reason, fix := unknown(name); reason != "" {
+		return false, reason, fix
 	}
 	f := l.Found(name)
 	if level := clientLevel(name, levels); f.Reason != "" && (level == byAPILevel || f.NoProgram != "" || name == Docker) { // Docker's command asks the same daemon
 		return false, f.Reason, f.Fix
 	} else if level == byCLILevel && f.NoProgram != "" {
 		return false, f.NoProgram, ""
-	} else if name == CRI && l.PullFrom == "" && f.Kind != bySocket {
-		return false, "the CRI gets images by pulling alone, and nothing shows that the server at " + f.Where + " reaches a registry on this machine's loopback", pullFromFix
 	}
 	for _, factor := range engine.Factors {
 		level := levels[factor]
@@ -65,6 +63,14 @@ func (l *Look) Usable(name string, levels map[string]string) (ok bool, reason, f
 		}
 	}
 	return true, "", ""
+}
+
+// unknown says why an engine can't be measured here, whatever machine it is on; "" where it can.
+func unknown(name string) (reason, fix string) {
+	if slices.Contains(Engines, name) {
+		return "", ""
+	}
+	return "--portable measures " + strings.Join(Engines, " and ") + ", and not " + name, "measure on the machine itself, on Linux: plimsoll run"
 }
 
 // The levels of the factor client.
@@ -96,6 +102,8 @@ func WhyNot(w *record.Workload) string {
 	}
 	const elsewhere = ", which need the engine's own machine"
 	switch p := inst.Plan; {
+	case inst.Pull != nil:
+		return "it pulls images from a registry on this machine's loopback, which an engine elsewhere does not reach"
 	case inst.Density != nil, inst.Load != nil, inst.LeastMemory != nil, inst.Echo != nil, inst.Serve != nil:
 		return "it is a protocol of many containers or of ports on the host" + elsewhere
 	case p == nil:
@@ -114,32 +122,28 @@ func WhyNot(w *record.Workload) string {
 
 // Drop takes the cells out of a plan that can't be measured here, with the reason.
 func (l *Look) Drop(p *study.Plan) {
-	p.DropCells(func(env *record.Environment, w *record.Workload) (reason, fix string) {
-		if why := WhyNot(w); why != "" {
-			return why, ""
-		}
-		if why := noCRI(env, w); why != "" {
-			return why, ""
-		}
-		if reason, fix := l.noPull(env, w); reason != "" {
-			return reason, fix
-		}
-		return l.Images.Has(imageOf(env, w))
-	})
+	p.DropCells(l.lacks)
 }
 
-// Lacks says which image of a plan can't be had, or from where none can be pulled, and
-// what would help; "" where all can.
-// A run that is resumed is refused then: its trials would fail, and are done once.
+// Lacks says what of a plan can't be measured here, such as an image that is not given, and
+// what would help; "" where all can. A run that is resumed is refused then: its trials would
+// fail, and are done once.
 func (l *Look) Lacks(p *study.Plan) (reason, fix string) {
 	for _, c := range p.Cells {
-		env, w := &p.Environments[c.Env], &p.Workloads[c.Workload]
-		if reason, fix := l.noPull(env, w); reason != "" {
-			return reason, fix
-		}
-		if reason, fix := l.Images.Has(imageOf(env, w)); reason != "" {
+		if reason, fix := l.lacks(&p.Environments[c.Env], &p.Workloads[c.Workload]); reason != "" {
 			return reason, fix
 		}
 	}
 	return "", ""
+}
+
+// lacks says so of a workload in an environment.
+func (l *Look) lacks(env *record.Environment, w *record.Workload) (reason, fix string) {
+	if reason, fix := unknown(env.Engine); reason != "" {
+		return reason, fix
+	}
+	if why := WhyNot(w); why != "" {
+		return why, ""
+	}
+	return l.Images.Has(imageOf(env, w))
 }

@@ -13,7 +13,7 @@ import (
 
 // Of every workload it is known whether it can be measured by an interface alone.
 func TestWhyNot(t *testing.T) {
-	want := map[string]string{"hello": "", "stop": "", "exec": "", "pull": "", "sysbench-cpu": "", "redis": "several containers", "mpi-latency": "ranks"}
+	want := map[string]string{"hello": "", "stop": "", "exec": "", "pull": "registry", "sysbench-cpu": "", "redis": "several containers", "mpi-latency": "ranks"}
 	can := 0
 	for _, w := range workload.Catalogue() {
 		why := WhyNot(&record.Workload{Name: w.Name})
@@ -41,7 +41,8 @@ func TestUsable(t *testing.T) {
 		levels map[string]string
 		reason string
 	}{
-		{"native", nil, "has no API"},
+		{"native", nil, "and not native"},
+		{"cri", nil, "--portable measures docker and podman, and not cri"},
 		{Docker, nil, "does not answer"},
 		{Docker, map[string]string{"client": "cli"}, "does not answer"},
 		{Podman, nil, "does not answer"},
@@ -62,14 +63,19 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// A plan that is gone on with needs its images again.
+// A plan that is gone on with needs its images again, and may have been made by a version that
+// measured more here.
 func TestLacks(t *testing.T) {
-	plan := &study.Plan{Workloads: []record.Workload{{ID: "hello", Name: "hello"}}, Cells: []study.Cell{{Env: 0}, {Env: 1}},
-		Environments: []record.Environment{{ID: "a", Engine: Docker}, {ID: "b", Engine: Docker, Levels: map[string]string{"image": "busybox"}}}}
-	for given, want := range map[string]string{"busybox": "", "toolbox": "no archive of it was given"} {
-		l := &Look{Images: &Images{Archives: map[string]string{given: "x.tar"}}}
-		if reason, fix := l.Lacks(plan); (reason == "") != (want == "") || !strings.Contains(reason, want) || (fix == "") != (want == "") {
-			t.Errorf("with the archive of %s: %q, %q; want %q", given, reason, fix, want)
+	archives := &Images{Archives: map[string]string{"busybox": "x.tar"}}
+	for _, c := range []struct{ engine, workload, image, want string }{
+		{Docker, "hello", "busybox", ""}, {Docker, "hello", "toolbox", "no archive of it was given"},
+		{Docker, "pull", "", "it pulls images"}, {"cri", "hello", "", "and not cri"},
+	} {
+		plan := &study.Plan{Workloads: []record.Workload{{ID: c.workload, Name: c.workload}}, Cells: []study.Cell{{}},
+			Environments: []record.Environment{{ID: "a", Engine: c.engine, Levels: map[string]string{"image": c.image}}}}
+		l := &Look{Images: archives}
+		if reason, _ := l.Lacks(plan); (reason == "") != (c.want == "") || !strings.Contains(reason, c.want) {
+			t.Errorf("%+v: %q", c, reason)
 		}
 	}
 }

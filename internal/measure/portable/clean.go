@@ -8,22 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/common/filelock"
-	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 )
 
-// Cleaned is one thing that a dead run had left. Kept says why it is still there, and is
-// tried again; Left why it stays for good, which is told once. Both are "" where it is gone.
-// Absent says that it was not there: nothing was removed.
+// Cleaned is one thing that a dead run had left. Kept says why it is still there, "" where it
+// is gone. Absent says that it was not there: nothing was removed.
 type Cleaned struct {
 	Thing engine.Thing `json:"thing"`
 	Run   string       `json:"run"`
 	Kept  string       `json:"kept,omitempty"`
-	Left  string       `json:"left,omitempty"`
 
 	Absent bool `json:"absent,omitempty"`
 }
@@ -74,7 +70,7 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 		return nil, f.Close() // its run has ended meanwhile, and may have been resumed
 	}
 	runID, left, by := readLedger(f)
-	all := append(s.takeAway(ctx, runID, left, by), layersOf(filepath.Dir(path), runID)...)
+	all := s.takeAway(ctx, runID, left, by)
 	kept := slices.ContainsFunc(all, func(c Cleaned) bool { return c.Kept != "" })
 	if kept {
 		err = strikeOut(f, all)
@@ -82,23 +78,9 @@ func (s Surroundings) cleanOne(ctx context.Context, path string) ([]Cleaned, err
 	return all, errors.Join(err, endLedger(f, path, !kept))
 }
 
-// layersOf removes the layers that a dead run had packed for pulls, whose ledger is locked.
-func layersOf(ledgers, runID string) []Cleaned {
-	c := Cleaned{Thing: engine.Thing{Kind: "folder", Name: layersAt(ledgers, runID), Engine: "this program"}, Run: runID}
-	if _, err := os.Lstat(c.Thing.Name); err != nil {
-		return nil
-	}
-	if err := safepath.RemoveAll(c.Thing.Name); err != nil {
-		c.Kept = err.Error()
-	}
-	return []Cleaned{c}
-}
-
 // takeAway removes what the ledger of a dead run names.
 func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.Thing, by map[string]reach) (all []Cleaned) {
-	late := slices.ContainsFunc(left, func(t engine.Thing) bool {
-		return t.Kind == engine.KindContainer || t.Kind == engine.KindImage && !strings.HasPrefix(t.Name, loaded)
-	})
+	late := slices.ContainsFunc(left, func(t engine.Thing) bool { return t.Kind == engine.KindContainer })
 	gone := map[engine.Thing]bool{}
 	for _, t := range left {
 		if t.Kind == engine.KindContainer {
@@ -111,16 +93,9 @@ func (s Surroundings) takeAway(ctx context.Context, runID string, left []engine.
 		case <-ctx.Done():
 		}
 	}
-	credentials := newLogins()
 	for _, t := range slices.Backward(left) { // an image goes after the containers that are made of it
 		c := Cleaned{Thing: t, Run: runID}
-		var err error
-		if t.Kind == kindTag {
-			err = removeTag(ctx, t.Name, credentials)
-		} else {
-			err = s.remove(ctx, t, by[t.At], runID)
-		}
-		c.became(err, gone[t])
+		c.became(s.remove(ctx, t, by[t.At], runID), gone[t])
 		all = append(all, c)
 	}
 	return all
@@ -132,8 +107,6 @@ func (c *Cleaned) became(err error, gone bool) {
 	case gone && (errors.Is(err, errAbsent) || errors.Is(err, ErrElsewhere)): // it was there until then
 	case errors.Is(err, errAbsent):
 		c.Absent = true
-	case errors.Is(err, errKeeps):
-		c.Left = err.Error()
 	case err != nil:
 		c.Kept = err.Error()
 	}
@@ -141,14 +114,14 @@ func (c *Cleaned) became(err error, gone bool) {
 
 // remove removes one thing of an engine's, as far as it is that run's.
 func (s Surroundings) remove(ctx context.Context, t engine.Thing, r reach, runID string) error {
-	if r.Address.Engine == "" {
+	switch {
+	case !slices.Contains(Engines, t.Engine): // of a run by an earlier version: a pod, a tag
+		return fmt.Errorf("this version does not remove it: remove it with the tools of %s, and delete the ledger %s", t.Engine, runID+ledgerSuffix)
+	case r.Address.Engine == "":
 		return fmt.Errorf("the ledger does not say how %s is reached", t.Engine)
 	}
 	if r.Program {
 		return s.removeByCommand(ctx, t, r.Address, runID)
-	}
-	if r.Address.Engine == CRI {
-		return r.Address.removeCRI(ctx, t, runID)
 	}
 	d, err := r.Address.Connect(runID)
 	if err != nil {

@@ -2,6 +2,9 @@ package portable
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
@@ -15,6 +18,41 @@ func daemonOf(id string) string {
 		return ""
 	}
 	return "the daemon " + id
+}
+
+// errAbsent: what a ledger names was not there.
+var errAbsent = errors.New("it was not there")
+
+// ErrElsewhere is that another daemon answers than the run had where it has left something:
+// the address may lead to another machine by now.
+var ErrElsewhere = errors.New("another server answers there than the run had")
+
+// elsewhere says so of an address as a ledger has it, with what to do; nil where the same
+// daemon answers, or the ledger does not tell.
+func (a Address) elsewhere(answers string) error {
+	if a.Server == "" || answers == "" || a.Server == answers {
+		return nil
+	}
+	return fmt.Errorf("%w: %s answers at %s, and it had %s: let that address lead to the run's own daemon, and try again", ErrElsewhere, answers, a.Host, a.Server)
+}
+
+// absent is what it means that who answers has nothing of what a ledger names.
+func (a Address) absent(answers, runID string) error {
+	if err := a.elsewhere(answers); err != nil {
+		return fmt.Errorf("%w; if this is that one, set up anew since, nothing is left to remove: delete the ledger %s", err, runID+ledgerSuffix)
+	}
+	return errAbsent
+}
+
+// elsewhere says that another daemon answers at an address than the one on which the ledger
+// still names something: its place is not overwritten, so that this one's word, that it has
+// nothing, strikes nothing out.
+func (r *run) elsewhere(host, answers string) error {
+	err := r.ledger.by[host].Address.elsewhere(answers)
+	if err == nil || !slices.ContainsFunc(r.ledger.Left(), func(t engine.Thing) bool { return t.At == host }) {
+		return nil
+	}
+	return fmt.Errorf("what the run has left there is still in its ledger: %w; if this is that one, changed by now, plimsoll clean --portable says what there is to do", err)
 }
 
 // has says whether a daemon has what a ledger names, as the run's own.

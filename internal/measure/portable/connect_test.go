@@ -119,29 +119,6 @@ func TestDaemonElsewhere(t *testing.T) {
 	}
 }
 
-// Credentials of a registry go to no engine over a network on which others read them.
-func TestInClear(t *testing.T) {
-	for _, c := range []struct {
-		at   Address
-		sent bool
-	}{
-		{Address{Engine: Docker, Host: "tcp://10.0.0.3:2375"}, false}, {Address{Engine: Podman, Host: "tcp://board:8888"}, false}, {Address{Engine: CRI, Host: "tcp://10.0.0.3:4000"}, false},
-		{Address{Engine: Docker, Host: "tcp://127.0.0.1:2375"}, true}, {Address{Engine: Podman, Host: "tcp://[::1]:8888"}, true},
-		{Address{Engine: Docker, Host: "tcp://10.0.0.3:2376", TLS: &TLS{}}, true}, {Address{Engine: Docker, Host: "ssh://me@board"}, true}, {Address{Engine: Docker, Host: "unix:///x.sock"}, true},
-	} {
-		err := c.at.inClear()
-		if (err == nil) != c.sent {
-			t.Errorf("%+v: %v", c.at, err)
-		}
-		if err == nil {
-			continue
-		}
-		if reason, fix := engine.Reason(err); !strings.Contains(reason, "your credentials for the registry are not sent there") || !strings.Contains(fix, "ssh") {
-			t.Errorf("%+v: %q, %q", c.at, reason, fix)
-		}
-	}
-}
-
 // By commands it is the same: what isn't there, what is somebody else's, and who answers.
 func TestCommandElsewhere(t *testing.T) {
 	const id = "7f1c1c34-0000-4000-8000-1234567890ab"

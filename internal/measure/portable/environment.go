@@ -18,25 +18,13 @@ import (
 type runner interface {
 	run(ctx context.Context, task engine.Task) (engine.Result, error)
 	exec(ctx context.Context, task engine.Task, argv []string) (engine.Result, map[string]float64, error)
-	// pull gets an image into the engine's store; drop removes one that the ledger has
-	// from it, and stored says what is there.
-	pull(ctx context.Context, p pullTask) (course, error)
-	drop(ctx context.Context, ref string) error
-	stored(ctx context.Context, ref string) (stored, error)
-}
-
-// peer is an engine that answers by an API.
-type peer interface {
-	RoundTrip(ctx context.Context) (int64, error)
-	wrong(what string, err error) *engine.Error
-	Close() error
 }
 
 // environment is an engine in one configuration, ready for trials.
 type environment struct {
 	runner
 	rec *record.Environment
-	d   peer // nil where there is the command alone
+	d   *Daemon // nil where there is the command alone
 	// images are the tags by name; settings are the runner's, of which each trial
 	// sets the image.
 	settings *settings
@@ -61,14 +49,9 @@ func (r *run) open(ctx context.Context, rec *record.Environment) (*environment, 
 	rec.Facts = map[string]string{"client": level, "reached": f.Kind, "host": f.Where, "host-by": f.By,
 		"clock": "the client's alone", "timer": "this program's own, without a launcher"}
 	maps.Copy(rec.Facts, f.Facts)
-	if f.Engine == CRI {
-		return env, r.openCRI(ctx, env, f, spec)
-	}
-	var d *Daemon
 	if f.Reason == "" {
-		if d, err = f.address.Connect(r.Run.ID); err == nil {
-			env.d = d
-			err = d.Greet(ctx)
+		if env.d, err = f.address.Connect(r.Run.ID); err == nil {
+			err = env.d.Greet(ctx)
 		}
 		if err != nil {
 			return env, err
@@ -76,10 +59,10 @@ func (r *run) open(ctx context.Context, rec *record.Environment) (*environment, 
 	}
 	s := settingsFor(spec, r.Run.ID, "")
 	switch {
-	case level == byAPILevel && d == nil:
+	case level == byAPILevel && env.d == nil:
 		return env, unavailable(nil, f.Fix, "%s", f.Reason)
 	case level == byAPILevel:
-		api := &byAPI{d: d, settings: s, ledger: r.ledger}
+		api := &byAPI{d: env.d, settings: s, ledger: r.ledger}
 		env.runner, env.settings = api, &api.settings
 	default:
 		program, err := r.Look.Around.command(f.address, r.Run.ID)
@@ -120,9 +103,6 @@ func (d *Daemon) thing(kind, name string) engine.Thing {
 // provide sends an image to the store of an environment, once for each client, since
 // Podman's command may have another store than the service that answers.
 func (r *run) provide(ctx context.Context, env *environment, name string) (string, error) {
-	if c, ok := env.runner.(*byCRI); ok {
-		return r.providePulled(ctx, env, c, name)
-	}
 	tag := r.Look.Images.tag(name)
 	cli, byCommand := env.runner.(*byCommand)
 	var d *Daemon

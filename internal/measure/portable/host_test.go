@@ -14,7 +14,7 @@ import (
 func TestHostFrom(t *testing.T) {
 	near := machineTold{name: "near", os: "Debian", cpus: 2, id: "a", boot: "11"}
 	far := machineTold{name: "far", os: "Alpine", cpus: 8, id: "b", boot: "22"}
-	unnamed := machineTold{boot: "22"} // as of a CRI
+	unnamed := machineTold{boot: "22"}
 	a, b := hostFrom("laptop", []machineTold{near}), hostFrom("laptop", []machineTold{far})
 	if a.Name != "near" || a.OS != "Debian" || a.CPUs != 2 || b.Name != "far" || b.CPUs != 8 || a.Boot == b.Boot || a.Machine == b.Machine {
 		t.Errorf("two machines are the hosts %+v and %+v", a, b)
@@ -53,12 +53,12 @@ func TestHostFromSeveral(t *testing.T) {
 		{"two", []machineTold{near, far}, "far and near", "", false},
 		{"two, the other way round", []machineTold{far, near}, "far and near", "", false},
 		{"one of them without a boot", []machineTold{near, {name: "far"}}, "far and near", "", false},
-		{"a named one and a CRI's elsewhere", []machineTold{near, {boot: "22"}}, "near and another machine", "", false},
-		{"a named one and a CRI that tells nothing", []machineTold{near, {}}, "near and another machine", "", false},
-		{"two and a CRI's", []machineTold{near, far, {boot: "33"}}, "far and near and another machine", "", false},
+		{"a named one and an unnamed one elsewhere", []machineTold{near, {boot: "22"}}, "near and another machine", "", false},
+		{"a named one and one that tells nothing", []machineTold{near, {}}, "near and another machine", "", false},
+		{"two and an unnamed one", []machineTold{near, far, {boot: "33"}}, "far and near and another machine", "", false},
 		{"two of one name", []machineTold{near, {name: "near", boot: "33"}}, "near and another machine", "", false},
-		{"one with a CRI", []machineTold{near, {boot: "11"}}, "near", boot, true},
-		{"one with a CRI, and a container on its own kernel", []machineTold{near, {boot: "11"}, {}}, "near", boot, true},
+		{"one with an unnamed one", []machineTold{near, {boot: "11"}}, "near", boot, true},
+		{"one with an unnamed one, and a container on its own kernel", []machineTold{near, {boot: "11"}, {}}, "near", boot, true},
 		{"one whose second runtime tells no boot", []machineTold{near, {name: "near", id: "a"}}, "near", boot, true},
 		{"one, and a daemon in a container on it", []machineTold{near, {name: "abc", id: "c", boot: "11"}}, "abc and near", boot, false},
 	} {

@@ -78,9 +78,6 @@ func (im *Images) get(ctx context.Context, called string) (v1.Image, error) {
 	return imagestore.WithProbe(base, probe.Binary(), labels)
 }
 
-// loaded begins the names of images that are sent to a daemon, and not pulled by it.
-const loaded = "localhost/plimsoll/"
-
 // tag is what an image is called in a daemon's store.
 func (im *Images) tag(called string) string {
 	plain := strings.Map(func(r rune) rune {
@@ -89,7 +86,7 @@ func (im *Images) tag(called string) string {
 		}
 		return '-'
 	}, called)
-	return loaded + strings.Trim(plain, "-") + ":" + im.RunID
+	return "localhost/plimsoll/" + strings.Trim(plain, "-") + ":" + im.RunID
 }
 
 // write writes an image as an archive, to be loaded.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"plimsoll/internal/common/journal"
 	"plimsoll/internal/measure/engine"
@@ -24,9 +23,6 @@ type Ledger struct {
 	path string
 	left []engine.Thing
 	by   map[string]reach
-	// late are the names of things whose making was given up, and until when an engine may
-	// have made them all the same.
-	late map[string]time.Time
 }
 
 // entry is a line of it.
@@ -46,7 +42,6 @@ type reach struct {
 
 const ledgerSuffix = ".ledger.jsonl"
 
-// Made is documented in engine.Ledger, as are the others.
 func (l *Ledger) Made(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,33 +75,6 @@ func (l *Ledger) Left() []engine.Thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.left)
-}
-
-// givenUp notes that nobody waits any more for what an engine was asked to make.
-func (l *Ledger) givenUp(name string, until time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.late == nil {
-		l.late = map[string]time.Time{}
-	}
-	l.late[name] = until
-}
-
-// dropped calls a removal of what it has, and of nothing else, and strikes it out. What may
-// come yet is waited for: that it isn't there before says nothing.
-func (l *Ledger) dropped(t engine.Thing, remove func() error) error {
-	if !slices.Contains(l.Left(), t) {
-		return nil
-	}
-	l.mu.Lock()
-	until := l.late[t.Name]
-	delete(l.late, t.Name)
-	l.mu.Unlock()
-	time.Sleep(time.Until(until))
-	if err := remove(); err != nil {
-		return err
-	}
-	return l.Gone(t)
 }
 
 func (l *Ledger) write(e entry) error {

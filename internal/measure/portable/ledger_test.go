@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/common/safepath"
@@ -21,7 +20,7 @@ func TestResumeLedger(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "abcd1234"+ledgerSuffix)
 	thing := func(name string) engine.Thing {
-		return engine.Thing{Kind: engine.KindImage, Name: loaded + name, Engine: Docker, At: "here"}
+		return engine.Thing{Kind: engine.KindImage, Name: name, Engine: Docker, At: "here"}
 	}
 	l, err := NewLedger(dir, "abcd1234")
 	require.NoError(t, err)
@@ -92,51 +91,24 @@ func TestLedgerBehindAFullDisk(t *testing.T) {
 	}
 }
 
-// Of a thing whose making was given up, that it isn't there says something only after a
-// while: until then it is not struck out.
-func TestGivenUp(t *testing.T) {
-	l, err := NewLedger(t.TempDir(), "abcd1234")
-	require.NoError(t, err)
-	thing := engine.Thing{Kind: engine.KindImage, Name: "localhost:5000/scratch:abcd1234-payload", Engine: Docker, At: "here"}
-	require.NoError(t, l.Made(thing))
-	until := time.Now().Add(5 * time.Millisecond)
-	l.givenUp(thing.Name, until)
-	require.NoError(t, l.dropped(thing, func() error {
-		if early := time.Until(until); early > 0 {
-			t.Errorf("it is looked for %v too early", early)
-		}
-		return nil
-	}))
-	if left := l.Left(); len(left) > 0 {
-		t.Errorf("left are %v", left)
-	}
-	require.NoError(t, l.Close())
-}
-
-// The layers that a killed run had packed for pulls go with its ledger, and a living run's
-// stay.
-func TestCleanLayers(t *testing.T) {
+// What an earlier version has left that this one does not remove stays in the ledger, with
+// what to do.
+func TestLedgerOfEarlierVersion(t *testing.T) {
 	dir := t.TempDir()
-	l, err := NewLedger(dir, "abcd1234")
+	path := filepath.Join(dir, "abcd1234"+ledgerSuffix)
+	require.NoError(t, os.WriteFile(path, []byte(`{"reach":{"Address":{"Engine":"cri","Host":"unix:///no/such"}},"at":"unix:///no/such"}
+{"thing":{"kind":"image","name":"registry.example/x:abcd1234-payload-started","engine":"cri","at":"unix:///no/such"}}
+{"thing":{"kind":"tag","name":"registry.example/x:1@sha256:00","engine":"registry.example","at":"registry.example"}}
+`), 0o600))
+	all, err := Surroundings{}.Clean(t.Context(), dir)
 	require.NoError(t, err)
-	at := layersAt(dir, "abcd1234")
-	src, err := newSource(at, "")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(at, "layer-1.tar.gz"), []byte("x"), 0o600))
-	if all, err := (Surroundings{}).Clean(t.Context(), dir); err != nil || len(all) > 0 {
-		t.Errorf("a living run's: %v, %v", all, err)
+	for _, c := range all {
+		if want := "this version does not remove it: remove it with the tools of " + c.Thing.Engine + ", and delete the ledger abcd1234.ledger.jsonl"; c.Kept != want {
+			t.Errorf("%+v", c)
+		}
 	}
-	if _, err := newSource(at, ""); !errors.Is(err, os.ErrExist) {
-		t.Errorf("two have one folder: %v", err)
-	}
-	require.NoError(t, src.registry.Close())
-	require.NoError(t, l.file.Close()) // it is killed
-	all, err := (Surroundings{}).Clean(t.Context(), dir)
-	if err != nil || len(all) != 1 || all[0].Thing.Name != at || all[0].Kept != "" {
+	if _, err := os.Stat(path); err != nil || len(all) != 2 {
 		t.Errorf("%+v, %v", all, err)
-	}
-	if have, err := os.ReadDir(dir); err != nil || len(have) > 0 {
-		t.Errorf("left are %v, %v", have, err)
 	}
 }
 
@@ -161,7 +133,7 @@ func TestLedgerOfOthers(t *testing.T) {
 			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "abcd1234"+ledgerSuffix)
-			require.NoError(t, os.WriteFile(path, []byte(`{"thing":{"kind":"tag","name":"localhost:1/precious:1@sha256:00"}}`+"\n"), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte(`{"thing":{"kind":"image","name":"localhost:1/precious:1","engine":"docker"}}`+"\n"), 0o600))
 			require.NoError(t, lay(dir, path))
 			all, err := s.Clean(t.Context(), dir)
 			if unsafe, ok := errors.AsType[*safepath.UnsafeError](err); len(all) > 0 || !ok || unsafe.Fix == "" {

@@ -17,9 +17,7 @@ var LeftOut = []Left{
 	{"cold caches", "the page cache to be dropped is that of the engine's kernel"},
 	{"mechanisms taken away or added, other builds", "what each comes to is proved from the engine's kernel"},
 	{"workloads of several containers, of ranks, with files of the host, density and load", "they need addresses, directories or processes of the engine's own machine"},
-	{"pulling from Plimsoll's own registry, by a daemon elsewhere", "it listens on this machine's loopback alone; --pull-from names a repository that both reach"},
-	{"what a pulled image takes on the disk, and the traffic of someone else's registry", "the engine's store lies on its own machine, and only Plimsoll's own registry is counted"},
-	{"what a container prints, and its first byte, by the CRI", "its log is a file on the engine's machine, and its streams come from a port there; exec, stop and pull are measured"},
+	{"pulls", "Plimsoll's registry listens on the loopback of its own machine, and the engine's store lies on the engine's"},
 	{"further blocks where a study's claims are open", "claims of several engines mostly need the baselines, which are not here; --blocks chooses their number"},
 	{"explain, ablate, features, tune", "they follow or change the engine's kernel"},
 }

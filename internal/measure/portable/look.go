@@ -34,10 +34,9 @@ type Found struct {
 	Verified   string `json:"verified_by,omitempty"`
 	Unverified string `json:"unverified,omitempty"`
 
-	address  Address
-	id       string // the daemon's own, where that is the same with each answer
-	info     *system.Info
-	handlers []string // of the CRI, where it tells them
+	address Address
+	id      string // the daemon's own, where that is the same with each answer
+	info    *system.Info
 }
 
 // Look looks for the engines, once each.
@@ -45,9 +44,6 @@ type Look struct {
 	Context context.Context
 	Around  Surroundings
 	Images  *Images
-	// PullFrom is a repository of the user's from which engines pull that do not reach
-	// this machine: HOST[:PORT]/REPOSITORY; "" has none.
-	PullFrom string
 
 	mu    sync.Mutex
 	found map[string]*Found
@@ -71,20 +67,14 @@ func (l *Look) Found(name string) *Found {
 func (s Surroundings) look(ctx context.Context, name string) *Found {
 	f := &Found{Engine: name}
 	defer func() { f.judge(s.System) }()
-	if name == CRI {
-		f.NoProgram = "the CRI has no command of its own"
-	} else if _, err := s.LookPath(name); err != nil {
+	if _, err := s.LookPath(name); err != nil {
 		f.NoProgram = "the program " + name + " is not on the PATH"
 	}
 	a, err := s.Find(name)
 	f.address, f.Where, f.By = a, a.Host, a.From
 	if err == nil {
 		f.Kind = a.Kind()
-		if name == CRI {
-			err = f.askCRI(ctx)
-		} else {
-			err = f.ask(ctx)
-		}
+		err = f.ask(ctx)
 	}
 	if err != nil {
 		f.Reason, f.Fix = engine.Reason(err)
@@ -166,9 +156,6 @@ func facts(info *system.Info, version string) map[string]string {
 
 // offers says why a level can't be had; "" where it can.
 func (f *Found) offers(factor, level string, images *Images) (reason, fix string) {
-	if f.Engine == CRI {
-		return f.offersCRI(factor, level, images)
-	}
 	switch factor {
 	case engine.Client, engine.Network, engine.Seccomp, engine.CPULimit, engine.MemoryLimit:
 		return "", ""

@@ -53,8 +53,6 @@ type run struct {
 	envs     map[string]*environment
 	lost     map[string]string // of a resumed run: why an environment can't be opened any more
 	provided map[engine.Thing]bool
-	source   *source      // nil until something is to be pulled
-	broken   []string     // engines of which a pull has broken off
 	trying   *atomic.Bool // the first trial has begun
 	removals []func(context.Context) error
 }
@@ -123,9 +121,6 @@ func (r *run) openAll(ctx context.Context) error {
 		}
 		if err == nil {
 			err = r.prove(ctx, env)
-		}
-		if err == nil {
-			err = r.provePulls(ctx, env)
 		}
 		if err != nil {
 			if ctx.Err() != nil {
@@ -227,13 +222,11 @@ func (r *run) cleanUp(ctx context.Context) error {
 	var errs []error
 	for _, t := range r.ledger.Left() { // an engine may have made it after the request was given up
 		if t.Kind == engine.KindContainer {
-			errs = append(errs, r.ledger.dropped(t, func() error {
-				err := r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID)
-				if errors.Is(err, errAbsent) {
-					return nil
-				}
-				return err
-			}))
+			err := r.Look.Around.remove(ctx, t, r.ledger.by[t.At], r.Run.ID)
+			if errors.Is(err, errAbsent) {
+				err = nil
+			}
+			errs = append(errs, r.gone(err, t))
 		}
 	}
 	for _, remove := range slices.Backward(r.removals) {

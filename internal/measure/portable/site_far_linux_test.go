@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -68,39 +67,4 @@ func TestSiteFarDaemon(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	portabletest.Empty(t, d, ledgers)
-}
-
-// A daemon in a network namespace of its own, to which a Unix socket leads, does not reach
-// a registry on this machine's loopback: that is found by asking it, and told; what else
-// was planned is measured.
-func TestSitePullUnreached(t *testing.T) {
-	far := startFar(t, true)
-	for name, value := range map[string]string{"DOCKER_HOST": far.socket, "DOCKER_TLS_VERIFY": "", "DOCKER_CONTEXT": "", "DOCKER_CONFIG": t.TempDir()} {
-		t.Setenv(name, value)
-	}
-	id := record.NewRunID()
-	plan := &study.Plan{
-		Study:     record.Study{Name: "unreached"},
-		Protocol:  record.Protocol{Blocks: 1, PerBlock: 1, Seed: 1, Order: "random", Algorithm: study.Algorithm, TrialLimitNS: int64(time.Minute)},
-		Workloads: []record.Workload{{ID: "hello", Name: "hello"}, {ID: "pull", Name: "pull", Params: map[string]string{"image": "payload"}}},
-		Environments: []record.Environment{
-			{ID: "docker", Engine: Docker, Levels: map[string]string{engine.Client: byAPILevel, engine.Network: "none"}},
-		},
-		Cells: []study.Cell{{Env: 0, Workload: 0}, {Env: 0, Workload: 1}},
-	}
-	run, dir, ledgers := &record.Run{ID: id}, filepath.Join(t.TempDir(), "record"), t.TempDir()
-	look := &Look{Context: t.Context(), Images: &Images{RunID: id}, Around: Surroundings{Getenv: os.Getenv, LookPath: exec.LookPath, Home: t.TempDir(), System: "linux"}}
-	sum, err := Execute(t.Context(), Options{Look: look, Plan: plan, Run: run, Dir: dir, Ledgers: ledgers, Finish: make(chan struct{}), Say: func(s string) { t.Log(s) }})
-	if err == nil {
-		err = sum.Unclean
-	}
-	require.NoError(t, err)
-	if sum.Trials != 1 || sum.Failed != 0 || len(run.Excluded) != 1 || run.Excluded[0].Workload != "pull" ||
-		!strings.Contains(run.Excluded[0].Reason, "asked this program's registry at 127.0.0.1:") || run.Excluded[0].Fix != pullFromFix {
-		t.Errorf("%+v, excluded: %+v", sum, run.Excluded)
-	}
-	kept, err := os.ReadDir(ledgers)
-	if err != nil || len(kept) > 0 {
-		t.Errorf("%d ledgers are left: %v", len(kept), err)
-	}
 }

@@ -34,13 +34,7 @@ func (r *run) prove(ctx context.Context, env *environment) error {
 		word := newWord()
 		task := engine.Task{Name: fmt.Sprintf("plimsoll-%s-proof-%s", r.Run.ID, record.NewRunID()), Limit: r.limit(),
 			Argv: probe.PayloadArgs{Word: word, Report: true}.Argv(image.ProbePath)}
-		var res engine.Result
-		if _, ok := env.runner.(*byCRI); ok { // there output comes by an execution alone
-			stay := engine.Task{Name: task.Name, Limit: task.Limit, Argv: probe.PayloadArgs{Word: newWord(), Stay: true}.Argv(image.ProbePath)}
-			res, _, err = env.exec(ctx, stay, task.Argv)
-		} else {
-			res, err = env.run(ctx, task)
-		}
+		res, err := env.run(ctx, task)
 		if err != nil {
 			return err
 		}
@@ -124,8 +118,6 @@ func (r *run) trial(ctx context.Context, p study.Trial) (t *record.Trial, res en
 	env.settings.image = r.Look.Images.tag(imageOf(env.rec, p.Workload))
 	name, word := fmt.Sprintf("plimsoll-%s-%d", r.Run.ID, p.Seq), newWord()
 	switch {
-	case inst.Pull != nil:
-		err = r.pull(ctx, t, env, *inst.Pull)
 	case inst.Plan != nil:
 		res, err = r.benchmark(ctx, t, env, inst.Plan, name, word)
 		keep = true
@@ -139,13 +131,6 @@ func (r *run) trial(ctx context.Context, p study.Trial) (t *record.Trial, res en
 		task := engine.Task{Name: name, Argv: inst.Argv(word), Limit: r.limit()}
 		if inst.Stop {
 			task.Stop = &engine.Stop{Grace: inst.Grace}
-		}
-		if c, ok := env.runner.(*byCRI); ok && inst.Stop {
-			res, err = c.stop(ctx, task, word)
-			fill(t, res, inst, word)
-			delete(t.Events, record.First) // of the execution that said the word
-			delete(t.Events, record.Done)
-			break
 		}
 		res, err = env.run(ctx, task)
 		fill(t, res, inst, word)

@@ -38,8 +38,6 @@ var Ways = []Way{
 	{Podman, bySSH, "tests against Podman's service on Linux, by API, with an ssh that runs Podman's own bridge here", "portable_podman"},
 	{Podman, byPlain, "tests against Podman's service on Linux, by API and command", "portable_podman"},
 	{Podman, byPipe, "", ""},
-	{CRI, bySocket, "tests against containerd on Linux, through a socket that is forwarded", "portable_cri"},
-	{CRI, byPlain, "tests against containerd on Linux, through a port that is forwarded", "portable_cri"},
 }
 
 // Text says it in words.
@@ -71,9 +69,6 @@ func (f *Found) judge(system string) {
 		}
 	}
 	not := ""
-	if is := f.Facts["endpoint"]; f.Engine == CRI && is != "containerd" {
-		not = "nobody has measured " + is + " so yet"
-	}
 	for _, product := range inMachine {
 		if strings.Contains(f.Facts["daemon-os"], product) {
 			not = "nobody has measured " + product + " yet"

@@ -54,7 +54,6 @@ func OpenLedger(path string) (*Ledger, error) {
 	return &Ledger{file: f, left: left}, nil
 }
 
-// Made is documented in engine.Ledger.
 func (l *Ledger) Made(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +66,6 @@ func (l *Ledger) Made(t engine.Thing) error {
 	return nil
 }
 
-// Gone is documented in engine.Ledger.
 func (l *Ledger) Gone(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +80,6 @@ func (l *Ledger) Gone(t engine.Thing) error {
 	return nil
 }
 
-// Left is documented in engine.Ledger.
 func (l *Ledger) Left() []engine.Thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -64,17 +64,14 @@ func (o *opening) end() {
 	o.over(context.Canceled)
 }
 
-// Deadline is documented in context.Context.
 func (o *opening) Deadline() (time.Time, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.until, true
 }
 
-// Done is documented in context.Context.
 func (o *opening) Done() <-chan struct{} { return o.done }
 
-// Err is documented in context.Context.
 func (o *opening) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

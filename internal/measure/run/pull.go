@@ -87,7 +87,7 @@ func (l pull) trial(ctx context.Context, p study.Trial, o *openEnv) (*record.Tri
 	}
 	if t.Failure == nil {
 		t.Values = map[string]float64{}
-		t.Failure = workload.FillPull(t, pulled, pub, &served, l.what.Cache)
+		t.Failure = workload.FillPull(t, pulled, pub, served, l.what.Cache)
 	}
 	if t.Failure == nil {
 		t.Failure = l.fillSizes(ctx, t, env, pub.Ref)

@@ -24,19 +24,16 @@ const (
 	delayed = "delayed"
 )
 
-// Info is documented in engine.Engine.
 func (stopwatch) Info() engine.Info {
 	return engine.Info{Name: "stopwatch", Title: "the stopwatch alone", Levels: map[string][]string{
 		engine.Runtime: {plain, delayed},
 	}}
 }
 
-// Detect is documented in engine.Engine.
 func (stopwatch) Detect(context.Context, *engine.Kit) engine.Detection {
 	return engine.Detection{Usable: true, Version: probe.Digest()}
 }
 
-// Open is documented in engine.Engine.
 func (stopwatch) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	b, err := clirun.NewBase(ctx, kit, spec, false)
 	if err != nil {
@@ -49,7 +46,6 @@ func (stopwatch) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 	return e, nil
 }
 
-// Leftovers is documented in engine.Engine.
 func (stopwatch) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
 	return nil, nil
 }
@@ -65,7 +61,6 @@ func (e *nullEnv) command(task engine.Task) probe.Command {
 	return probe.Command{Argv: append(argv, task.Argv[1:]...), Env: task.Env}
 }
 
-// Run is documented in engine.Environment.
 func (e *nullEnv) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	return e.Base.Run(ctx, clirun.Plan{
 		Task: task, NoClient: true,

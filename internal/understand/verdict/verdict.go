@@ -154,16 +154,11 @@ func (q *question) median(env string) string {
 // worse compares one with another that it is so many times worse than; e is the ratio of
 // their values.
 func (q *question) worse(e sample.Estimate, than string) string {
-	m, verb := q.table.Metric, "is "
+	m := q.table.Metric
 	if m.Better == record.HigherIsBetter {
 		e = inverse(e)
 	}
-	if m.Unit == "bytes" && e.Value >= 1 {
-		verb = "needs "
-	} else if m.Unit != "ns" && m.Better != record.HigherIsBetter || e.Value < 1 {
-		verb = "has "
-	}
-	s := verb + words.Worse(m, e, than)
+	s := words.IsWorse(m, e, than)
 	if e.Lo == nil {
 		s += " (too few blocks for an interval)"
 	}

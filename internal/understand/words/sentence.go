@@ -66,25 +66,33 @@ func Times(m record.Metric) string {
 // The factor is how many times worse it is; the interval is left out where there is none,
 // and the other's name where than is "".
 func Worse(m record.Metric, factor sample.Estimate, than string) string {
+	_, worse := comparison(m, factor, than)
+	return worse
+}
+
+// IsWorse is Worse as the rest of a sentence: "is 1.50× slower than podman (1.40–1.60)".
+func IsWorse(m record.Metric, factor sample.Estimate, than string) string {
+	verb, worse := comparison(m, factor, than)
+	return verb + worse
+}
+
+func comparison(m record.Metric, factor sample.Estimate, than string) (verb, worse string) {
 	f, interval := Ratio(factor)
-	how, link := "", " than "
+	verb, how, link := "has ", "", " the value of "
 	higher := m.Better == record.HigherIsBetter
 	switch {
 	case factor.Value < 1:
-		link = " the value of "
 	case m.Unit == "ns" && !higher, higher && strings.HasSuffix(m.Unit, "/s"):
-		how = " slower"
+		verb, how, link = "is ", " slower", " than "
 	case higher:
-		how = " less"
+		verb, how, link = "is ", " less", " than "
 	case m.Unit == "bytes":
-		how, link = " as much", " as "
-	default:
-		link = " the value of "
+		verb, how, link = "needs ", " as much", " as "
 	}
 	if than == "" {
 		link = ""
 	}
-	return f + how + link + than + interval
+	return verb, f + how + link + than + interval
 }
 
 // Ratio is a factor and, where there is one, its interval, as a sentence has them: "1.50×"

@@ -37,7 +37,6 @@ func (s *FactSheet) Fact(name string) string {
 	return s.facts[name]
 }
 
-// Facts is documented in engine.Environment.
 func (s *FactSheet) Facts() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

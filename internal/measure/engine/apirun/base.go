@@ -176,7 +176,6 @@ func (b *Base) Later(name string) {
 // readyLimit bounds what is done before a trial.
 const readyLimit = 20 * time.Second
 
-// Ready is documented in engine.Readier.
 func (b *Base) Ready(ctx context.Context) *record.Failure {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()

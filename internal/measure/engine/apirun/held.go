@@ -104,19 +104,16 @@ func (h *Held) Container() Container { return h.c }
 // ContainerName is its name.
 func (h *Held) ContainerName() string { return h.c.life().Task.Name }
 
-// Place is documented in engine.Held.
 func (h *Held) Place() engine.Place { return h.place }
 
-// Output is documented in engine.Held.
 func (h *Held) Output() (stdout, stderr []byte) {
 	return h.c.life().Stdout.Kept(), h.c.life().Stderr.Kept()
 }
 
-// Ended is documented in engine.Held. It is closed too when the engine breaks
-// off, since nobody tells of the container any more.
+// Ended is also closed when the connection to the engine breaks: nothing would
+// report the container's end then.
 func (h *Held) Ended() <-chan struct{} { return h.over }
 
-// End is documented in engine.Held.
 func (h *Held) End(ctx context.Context, stop engine.Stop) (engine.Result, error) {
 	h.finish(ctx, stop.Grace+endLimit, func(ctx context.Context) error {
 		return h.end(ctx, stop)
@@ -162,7 +159,6 @@ func (h *Held) finish(ctx context.Context, limit time.Duration, how func(context
 	})
 }
 
-// Exec is documented in engine.Executor.
 func (h *Held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("executing %s: %w", task.Name, err)

@@ -59,9 +59,9 @@ func (l *Life) Holding() bool { return l.holding }
 // Stopped says whether the container was asked to stop.
 func (l *Life) Stopped() bool { return l.stopped }
 
-// Await is documented in Process. A process has ended for us when the engine has
-// told so and all of its output is here: the two come by different ways, in any
-// order, and what was printed was printed before the end.
+// Await waits until the engine has reported the end and all output has arrived.
+// The two come by separate ways, in any order; what was printed was printed
+// before the end.
 func (l *Life) Await(ctx context.Context) error {
 	select {
 	case <-l.End.Told:
@@ -89,10 +89,8 @@ func (l *Life) ended() {
 	l.Res.Events[record.Exit], l.Res.Exit = at, &l.End.Status
 }
 
-// OOM is documented in Process.
 func (*Life) OOM(context.Context) bool { return false }
 
-// Release is documented in Process.
 func (l *Life) Release(context.Context) *record.Failure {
 	if l.conn != nil {
 		_ = l.conn.Close() // it has said all

@@ -56,7 +56,6 @@ var levels = map[string][]string{
 	engine.Image:    engine.ImageLevels(),
 }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "apptainer", Title: "Apptainer", Levels: engine.Known(levels),
 		Typical: 150 * time.Millisecond, InPlace: true, Images: engine.ImagesPulled,
@@ -76,7 +75,6 @@ type installed struct {
 	setuid bool   // it has a setuid starter, so that users need no user namespace
 }
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d, _ := e.detect(ctx, kit)
 	return d

@@ -33,7 +33,6 @@ type environment struct {
 	home  string // the program's own settings and cache, so that it writes into nobody's home
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d, in := e.detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
@@ -161,7 +160,6 @@ func (e *environment) prove(ctx context.Context) error {
 	return nil
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	return errors.Join(e.Base.Close(ctx), adapter.RemoveDir(e.home, e.user, e.Kit))
 }

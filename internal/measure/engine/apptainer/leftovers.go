@@ -110,8 +110,8 @@ func homes(kit *engine.Kit, path string, user *engine.User) ([]home, error) {
 	return found, err
 }
 
-// Leftovers is documented in engine.Engine: instances. Mounts are in the
-// containers' own namespaces and go with them.
+// Leftovers finds instances. Mounts are in the containers' own namespaces and go
+// with them.
 func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	in := map[engine.Thing]*home{} // the account that each instance is in
 	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
@@ -153,7 +153,7 @@ func holder(ctx context.Context, kit *engine.Kit, t engine.Thing) (*home, error)
 
 var _ engine.Bearer = (*Engine)(nil)
 
-// Bearing is documented in engine.Bearer: the instances of the run's accounts.
+// Bearing lists the instances of the run's accounts.
 func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, _ string) ([]engine.Thing, error) {
 	var found []engine.Thing
 	for _, name := range programs {

@@ -72,7 +72,6 @@ func (e *environment) finish(p clirun.Plan) clirun.Plan {
 	return p
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	options, err := e.options(task)
 	if err != nil {
@@ -83,8 +82,8 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	})
 }
 
-// Hold is documented in engine.Holder: an instance, in which the payload is
-// executed; from a plain directory, a command in the background.
+// Hold starts an instance and executes the payload in it; from a plain directory
+// it runs a command in the background.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	options, err := e.options(task)
 	if err != nil {
@@ -168,7 +167,6 @@ func (e *environment) place(ctx context.Context, pid int) engine.Place {
 	return p
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	var out []probe.Exchange
 	_, err := e.converting(task, func(task engine.Task) (res engine.Result, err error) {

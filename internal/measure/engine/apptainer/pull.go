@@ -55,8 +55,8 @@ func (e *environment) tool(argv []string) probe.Command {
 	return adapter.As(probe.Command{Argv: argv, Env: env, Dir: "/"}, e.user, e.Kit)
 }
 
-// Pull is documented in engine.Puller. The result of an earlier pull is
-// replaced, as a user's --force does; the cache is what makes a pull warm.
+// Pull replaces the result of an earlier pull, as a user's --force does; only the
+// cache makes a pull warm.
 func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
 	if e.storage == byArchive {
 		return engine.Pulled{Failure: &record.Failure{Class: record.Unsupported, Text: "a Docker archive is not pulled: the storages sif and sandbox are"}}, nil
@@ -164,10 +164,10 @@ func (e *environment) blobs(digest string) ([]string, error) {
 	return out, nil
 }
 
-// Drop is documented in engine.Puller. Apptainer can only empty its cache as
-// a whole, by kind or by age; so what no other pulled image uses is taken out
-// of the cache by hand, which is ours alone. The image files in the cache go
-// all: they are made of the blobs again.
+// Drop takes what no other pulled image uses out of the cache by hand, since
+// Apptainer can only empty the cache as a whole, by kind or by age. The cache
+// belongs to this run alone. All image files in it go: they are made again from
+// the blobs.
 func (e *environment) Drop(_ context.Context, ref string) error {
 	return e.asUser(func() error { return e.drop(ref) })
 }
@@ -224,7 +224,6 @@ func (e *environment) keepManifests(digests []string) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
-// Sizes is documented in engine.Puller.
 func (e *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
 	z := engine.ImageSizes{Printed: -1, Unpacked: -1, Converted: -1, How: "st_blocks of the result and of what the cache holds of it"}
 	held, err := e.held()

@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/measure/engine/clirun"
 )
 
-// RunRanks is documented in engine.Parallel. With --sharens, which there is since
-// version 1.3, the ranks of a node share the namespaces of the first.
+// RunRanks lets the ranks of a node share the namespaces of the first with
+// --sharens (since version 1.3).
 func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.Task) (engine.Result, error) {
 	if e.netNone {
 		return adapter.Refused(adapter.Unsupported("in an empty network namespace a rank reaches neither its launcher nor the others")), nil

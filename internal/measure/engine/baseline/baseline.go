@@ -69,7 +69,6 @@ type container struct {
 	exec func(task engine.Task) (probe.Command, error)
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	err := e.Base.Close(ctx)
 	if e.close != nil {
@@ -101,7 +100,6 @@ func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 	return p
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	c, err := e.prepare(task)
 	if err != nil {
@@ -121,7 +119,6 @@ func unclean(res *engine.Result, err error) {
 	}
 }
 
-// Hold is documented in engine.Holder.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	c, err := e.prepare(task)
 	if err != nil {
@@ -149,7 +146,6 @@ func (e *environment) place(ctx context.Context, pid int) engine.Place {
 	return p
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	c, err := e.prepare(task)
 	if err != nil {

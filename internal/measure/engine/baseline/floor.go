@@ -23,7 +23,6 @@ import (
 // system calls of ours and no engine. What an engine takes more is its own.
 type Floor struct{ engine.NothingLeft }
 
-// Info is documented in engine.Engine.
 func (Floor) Info() engine.Info {
 	return engine.Info{Name: "floor", Title: "floor", Baseline: true, Bare: true,
 		Typical: 10 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
@@ -31,7 +30,6 @@ func (Floor) Info() engine.Info {
 			engine.Storage: {"overlay"}, engine.Image: engine.ImageLevels()}}
 }
 
-// Detect is documented in engine.Engine.
 func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Usable: true, Version: kernel(), Where: "clone3(2), overlay, pivot_root(2)",
 		Levels: map[string][]engine.Level{engine.Network: usable("none", "host"),
@@ -58,7 +56,6 @@ func (Floor) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	return d
 }
 
-// Open is documented in engine.Engine.
 func (f Floor) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := f.Detect(ctx, kit)
 	if err := engine.Refuse(f.Info(), d, spec); err != nil {

@@ -20,20 +20,17 @@ import (
 // Its programs may differ from those in the image; Native has no such flaw.
 type Host struct{ engine.NothingLeft }
 
-// Info is documented in engine.Engine.
 func (Host) Info() engine.Info {
 	return engine.Info{Name: "host", Title: "host", Baseline: true,
 		Typical: 10 * time.Millisecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true},
 		Levels: map[string][]string{engine.Network: {"host"}}}
 }
 
-// Detect is documented in engine.Engine.
 func (Host) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	return engine.Detection{Usable: true, Version: kernel(), Where: kit.ProbePath,
 		Levels: map[string][]engine.Level{engine.Network: usable("host")}}
 }
 
-// Open is documented in engine.Engine.
 func (h Host) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	if err := engine.Refuse(h.Info(), h.Detect(ctx, kit), spec); err != nil {
 		return nil, err

@@ -18,14 +18,12 @@ import (
 // image stays what it is.
 type Native struct{ engine.NothingLeft }
 
-// Info is documented in engine.Engine.
 func (Native) Info() engine.Info {
 	return engine.Info{Name: "native", Title: "native", Baseline: true,
 		Typical: 10 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}, Levels: map[string][]string{
 			engine.Network: {"host"}, engine.Storage: {"directory"}, engine.Image: engine.ImageLevels()}}
 }
 
-// Detect is documented in engine.Engine.
 func (Native) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Usable: kit.Root, Version: kernel(), Where: "chroot(2)", Levels: map[string][]engine.Level{
 		engine.Network: usable("host"), engine.Storage: usable("directory"), engine.Image: usable(engine.ImageLevels()...)}}
@@ -35,7 +33,6 @@ func (Native) Detect(_ context.Context, kit *engine.Kit) engine.Detection {
 	return d
 }
 
-// Open is documented in engine.Engine.
 func (n Native) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := n.Detect(ctx, kit)
 	if err := engine.Refuse(n.Info(), d, spec); err != nil {

@@ -22,9 +22,8 @@ type native struct {
 	chroot string
 }
 
-// RunRanks is documented in engine.Parallel. All ranks have the same root, each
-// entered by the program chroot(8), since the launcher starts programs and can't
-// be told of a root.
+// RunRanks gives all ranks the same root. Each enters it by chroot(8), since the
+// launcher can only start programs.
 func (n *native) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.Task) (engine.Result, error) {
 	if n.chroot == "" {
 		return adapter.Refused(&engine.Error{Class: record.Unavailable, Text: "there is no program chroot on PATH, by which ranks would enter the root directory"}), nil

@@ -50,7 +50,6 @@ var levels = map[string][]string{
 var mechanisms = append(engine.LeftOut(engine.UserNamespace, engine.CgroupNamespace, engine.PIDNamespace, engine.IPCNamespace, engine.UTSNamespace),
 	engine.Exchanged(engine.Network, "none", "host"))
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "bubblewrap", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven,
@@ -63,7 +62,6 @@ func (*Engine) Info() engine.Info {
 		}}}
 }
 
-// Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
@@ -106,7 +104,6 @@ type environment struct {
 	host  bool // the host's network
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {

@@ -89,7 +89,6 @@ func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	return p
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if task.Stop != nil {
 		return adapter.Refused(adapter.Unsupported(
@@ -102,7 +101,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	return e.Base.Run(ctx, e.plan(task, options))
 }
 
-// Hold is documented in engine.Holder: bwrap can't detach. It can't join the
+// Hold keeps bwrap in the background: it can't detach. It can't join the
 // namespaces of a container either, so nothing can be executed in one.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	options, err := e.options(task)
@@ -120,7 +119,6 @@ func (e *environment) place(ctx context.Context, pid int) engine.Place {
 	return p
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	return e.Exchange(ctx, task, e.command(task), rounds)
 }

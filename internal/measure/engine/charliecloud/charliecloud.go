@@ -61,7 +61,6 @@ var levels = map[string][]string{
 	engine.Image:    engine.ImageLevels(),
 }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "charliecloud", Title: title, Levels: engine.Known(levels),
 		Typical: 40 * time.Millisecond, InPlace: true, Images: engine.ImagesPulled,
@@ -74,7 +73,6 @@ func (*Engine) Info() engine.Info {
 		}}}
 }
 
-// Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
@@ -163,7 +161,6 @@ type environment struct {
 	behind  string     // HOST:PORT of the registry behind it
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
@@ -227,7 +224,6 @@ func (e *environment) prove(ctx context.Context) error {
 	return nil
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	err := errors.Join(e.Base.Close(ctx), e.endPulls())
 	if e.squash {

@@ -68,7 +68,6 @@ func (e *environment) plan(task engine.Task, cmd probe.Command) clirun.Plan {
 	return p
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if task.Stop != nil && e.squash {
 		return adapter.Refused(adapter.Unsupported(
@@ -81,7 +80,7 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	return e.Base.Run(ctx, e.plan(task, e.command(task, options...)))
 }
 
-// Hold is documented in engine.Holder: ch-run can't detach.
+// Hold keeps ch-run in the background: it can't detach.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	options, err := e.options(task)
 	if err != nil {
@@ -100,7 +99,6 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	}), nil
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	return e.Exchange(ctx, task, e.command(task), rounds)
 }

@@ -64,7 +64,6 @@ func (e *environment) tool(name string, args ...string) (probe.Command, error) {
 	return adapter.As(probe.Command{Argv: append([]string{path}, args...), Env: env, Dir: "/"}, e.user, e.Kit), nil
 }
 
-// Pull is documented in engine.Puller.
 func (e *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
 	if err := adapter.OwnDir(e.pulls, e.user, e.Kit); err != nil {
 		return engine.Pulled{}, err
@@ -191,9 +190,9 @@ func (e *environment) others(ref string) (map[string]bool, error) {
 	return out, nil
 }
 
-// Drop is documented in engine.Puller. ch-image delete leaves what was
-// downloaded, and ch-image reset takes everything; so what no other image
-// uses is taken out of the downloads by hand, which are ours alone.
+// Drop removes the downloads that no other image uses by hand: ch-image delete
+// leaves them, and ch-image reset removes everything. They belong to this run
+// alone.
 func (e *environment) Drop(_ context.Context, ref string) error {
 	if _, err := os.Stat(e.store()); os.IsNotExist(err) {
 		return nil
@@ -224,7 +223,7 @@ func (e *environment) drop(ref string) error {
 	return errors.Join(errs...)
 }
 
-// Sizes is documented in engine.Puller. No command of Charliecloud prints the
+// Sizes measures the directories itself: no command of Charliecloud prints the
 // size of an image.
 func (e *environment) Sizes(_ context.Context, ref string) (engine.ImageSizes, error) {
 	z := engine.ImageSizes{Printed: -1, Converted: -1, How: "st_blocks of the unpacked image, its downloads and what was made of it"}

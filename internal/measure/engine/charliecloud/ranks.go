@@ -9,9 +9,8 @@ import (
 	"plimsoll/internal/measure/engine/clirun"
 )
 
-// RunRanks is documented in engine.Parallel. By default each rank has a user
-// namespace of its own, so that none may read another's memory; with --join the
-// ranks of a node meet in one.
+// RunRanks lets the ranks of a node share a user namespace with --join. By
+// default each has its own, so that none may read another's memory.
 func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.Task) (engine.Result, error) {
 	options, err := e.options(task)
 	if err != nil {

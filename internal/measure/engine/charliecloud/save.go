@@ -12,7 +12,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Save is documented in engine.Saver: the compressed archive that ch-convert makes.
+// Save writes the compressed archive that ch-convert makes.
 func (e *environment) Save(ctx context.Context, ref string) (n int64, err error) {
 	ref, err = e.through(ref)
 	if err != nil {

@@ -66,14 +66,12 @@ func (b *Base) Keep(report map[string]string) {
 	b.proof = report
 }
 
-// Proof is documented in engine.Proved.
 func (b *Base) Proof() map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.proof)
 }
 
-// Throttled is documented in engine.Throttler.
 func (b *Base) Throttled() (time.Duration, bool) { return b.Group.Throttled() }
 
 // Run carries a plan out; several goroutines may. A launcher that broke fails

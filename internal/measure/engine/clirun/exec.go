@@ -27,7 +27,6 @@ type executor struct {
 	plan func(engine.Task) (Plan, error)
 }
 
-// Exec is documented in engine.Executor.
 func (x *executor) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	p, err := x.plan(task)
 	if err != nil {

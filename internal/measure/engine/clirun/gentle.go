@@ -17,7 +17,6 @@ type gentle struct {
 	p *Plan
 }
 
-// Run is documented in Runner.
 func (g gentle) Run(ctx context.Context, job probe.Job) (*probe.JobResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -180,7 +180,6 @@ func (h *Held) await(ctx context.Context) error {
 	return &engine.Error{Class: f.Class, Text: fmt.Sprintf("holding %s: %s", task.Name, f.Text)}
 }
 
-// Place is documented in engine.Held.
 func (h *Held) Place() engine.Place { return h.place }
 
 // Task is what is held.
@@ -192,7 +191,6 @@ func (h *Held) ContainerName() string { return h.Task().Name }
 // lookLimit bounds a look at the launcher.
 const lookLimit = 5 * time.Second
 
-// Output is documented in engine.Held.
 func (h *Held) Output() (stdout, stderr []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
 	defer cancel()
@@ -203,10 +201,8 @@ func (h *Held) Output() (stdout, stderr []byte) {
 	return nil, nil
 }
 
-// Ended is documented in engine.Held.
 func (h *Held) Ended() <-chan struct{} { return h.job.Over() }
 
-// End is documented in engine.Held.
 func (h *Held) End(ctx context.Context, stop engine.Stop) (engine.Result, error) {
 	h.once.Do(func() { h.end(ctx, stop) })
 	return h.res, h.err

@@ -16,8 +16,8 @@ import (
 	"plimsoll/internal/measure/probe"
 )
 
-// Calibrate is documented in engine.Calibrator. Lines go to the payload by the
-// FIFO of its standard input, and its stamps come back by that of its output.
+// Calibrate sends lines to the payload by the FIFO of its standard input, and
+// reads its stamps from that of its output.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	if f := env.taken(task.Name); f != nil {
 		return nil, fmt.Errorf("exchanging clocks with %s: %s", task.Name, f.Text)

@@ -203,7 +203,7 @@ func (env *environment) pidOf(ctx context.Context, name string) int {
 // fifosOf is where ctr makes a container's FIFOs, which it leaves when it is killed.
 func (c *commandLine) fifosOf(name string) string { return filepath.Join(c.fifos, name) }
 
-// Exec is documented in engine.Executor: `ctr task exec`, which takes no environment.
+// Exec runs `ctr task exec`, which takes no environment.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if len(task.Env) > 0 {
 		return adapter.Refused(adapter.Unsupported("ctr task exec takes no environment")), nil

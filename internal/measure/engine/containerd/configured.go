@@ -1,6 +1,5 @@
 package containerd
 
-// Configured is documented in engine.Configured.
 func (env *environment) Configured() error {
 	if env.d.own == nil {
 		return nil

@@ -69,7 +69,6 @@ type Engine struct {
 // New gives the engine.
 func New() *Engine { return &Engine{} }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "containerd", Detached: true,

@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/measure/host/proc"
 )
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	if kit.Joined(daemonProgram) == "" && (kit.Built(daemonProgram) != "" || kit.Built(shimProgram) != "") {
 		return e.detectBuilt(ctx, kit)

@@ -45,7 +45,6 @@ type environment struct {
 	release []func(context.Context) error // in reverse order
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -174,7 +173,6 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if env.cli == nil {
 		return env.Base.Run(ctx, task)
@@ -186,7 +184,6 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task, l.join) })
 }
 
-// Hold is documented in engine.Holder.
 func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if env.cli == nil {
 		return env.Base.Hold(ctx, task)
@@ -194,12 +191,10 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	return env.holdCLI(ctx, task)
 }
 
-// Daemons is documented in engine.Daemons.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	return []string{env.d.socket}, nil
 }
 
-// Residents is documented in engine.Resident.
 func (env *environment) Residents() (map[string]int, error) {
 	if socket := env.kit.Joined(daemonProgram); socket != "" {
 		pid, err := proc.Here.Behind(socket)
@@ -211,12 +206,11 @@ func (env *environment) Residents() (map[string]int, error) {
 	return map[string]int{daemonProgram: env.d.own.PID}, nil
 }
 
-// Ping is documented in apirun.Daemon, as are the others.
 func (env *environment) Ping(ctx context.Context) error { return env.d.ping(ctx) }
 
-// Thing is documented in apirun.Daemon. What a private daemon holds
-// goes with it, but not the control groups of its containers, which lie at the
-// top: the sweep finds them by the container's name, and no engine need be asked.
+// Thing needs no engine to be removed: what a private daemon holds goes with it,
+// except the control groups of its containers, which lie at the top and are found
+// by the container's name.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
 	t := engine.Thing{Kind: engine.KindContainer, Name: task.Name}
 	if env.d.own == nil {
@@ -225,7 +219,6 @@ func (env *environment) Thing(task engine.Task) *engine.Thing {
 	return &t
 }
 
-// Prepare is documented in apirun.Daemon.
 func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Container, *record.Failure) {
 	l, f := env.life(task)
 	if f != nil {
@@ -234,19 +227,16 @@ func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Con
 	return l, nil
 }
 
-// Remove is documented in apirun.Daemon.
 func (env *environment) Remove(ctx context.Context, task engine.Task) error {
 	return env.d.remove(ctx, task.Name)
 }
 
-// Failure is documented in apirun.Daemon.
 func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.d.failure(what, err)
 }
 
-// Remains is documented in apirun.Looker. Where the container is gone, it removes the
-// control groups that its runtime left: crun and runc give up when a group stays busy for
-// longer than they wait.
+// Remains also removes the control groups that the runtime of a removed container
+// left: crun and runc give up when a group stays busy for longer than they wait.
 func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
 	there, err := env.d.exists(ctx, task.Name)
 	if there || err != nil || env.settings.systemd {
@@ -306,7 +296,6 @@ func (env *environment) life(task engine.Task) (*life, *record.Failure) {
 	return l, nil
 }
 
-// Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
 	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.cli != nil { // what it holds it ends itself

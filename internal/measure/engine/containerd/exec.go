@@ -25,12 +25,10 @@ type execution struct {
 	p  client.Process
 }
 
-// Program is documented in apirun.Container.
 func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
 	return &execution{streams: streams{Life: apirun.NewLife(task)}, in: l}, nil
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (x *execution) Up(ctx, stay context.Context) error {
 	ev := x.Res.Events
 	x.Phase("reading the container's configuration")
@@ -62,7 +60,6 @@ func (x *execution) Up(ctx, stay context.Context) error {
 	return nil
 }
 
-// OOM is documented in apirun.Process.
 func (x *execution) OOM(ctx context.Context) bool { return x.in.OOM(ctx) }
 
 // Release removes the daemon's account of the program, too.

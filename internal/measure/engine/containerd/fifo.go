@@ -128,7 +128,6 @@ func (f *fifos) follow() {
 	}
 }
 
-// Config is documented in cio.IO, as are the others.
 func (f *fifos) Config() cio.Config { return f.config }
 
 // Cancel does nothing: what is in the FIFOs is still to be read.

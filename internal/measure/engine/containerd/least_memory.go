@@ -1,4 +1,3 @@
 package containerd
 
-// LimitsMemory is documented in engine.MemoryLimiter.
 func (env *environment) LimitsMemory() bool { return true }

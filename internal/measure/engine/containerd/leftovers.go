@@ -21,7 +21,6 @@ func (d *daemon) thing(kind, name string) engine.Thing {
 	return engine.Thing{Kind: kind, Name: name, Engine: Name, At: d.socket}
 }
 
-// Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
 		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
@@ -86,7 +85,6 @@ func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 	})
 }
 
-// Bearing is documented in engine.Bearer.
 func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	d, _, err := connect(ctx, kit)
 	if err != nil {
@@ -117,7 +115,7 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 	return found, nil
 }
 
-// Places is documented in engine.Placer. No group of a container's name existed before
+// Places lists the container's control groups. None of its name existed before
 // the container was made: see environment.taken.
 func (*Engine) Places(t engine.Thing) []string {
 	if t.Kind == engine.KindContainer {

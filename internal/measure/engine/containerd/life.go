@@ -82,7 +82,6 @@ func (s *streams) watch(stay context.Context, p waiter) error {
 	return nil
 }
 
-// Release is documented in apirun.Process.
 func (s *streams) Release(context.Context) *record.Failure {
 	if s.io == nil {
 		return nil
@@ -97,7 +96,6 @@ func unclean(what string, err error) *record.Failure {
 	return &record.Failure{Class: record.UncleanEnd, Text: fmt.Sprintf("%s: %v", what, err)}
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (l *life) Up(ctx, stay context.Context) (err error) {
 	ev := l.Res.Events
 	l.Phase("creating the container")
@@ -145,7 +143,6 @@ func (l *life) Up(ctx, stay context.Context) (err error) {
 	return nil
 }
 
-// Down is documented in apirun.Container.
 func (l *life) Down(ctx context.Context) error {
 	if l.look != nil {
 		l.Phase("looking at the container")
@@ -169,10 +166,8 @@ func (l *life) Down(ctx context.Context) error {
 	return l.container.Delete(ctx, client.WithSnapshotCleanup)
 }
 
-// OOM is documented in apirun.Process.
 func (l *life) OOM(ctx context.Context) bool { return l.env.oom.killed(ctx, l.Task.Name) }
 
-// Release is documented in apirun.Process.
 func (l *life) Release(ctx context.Context) *record.Failure {
 	f := unclean("removing the network", l.attached.Detach(ctx))
 	if s := l.streams.Release(ctx); f == nil {
@@ -181,7 +176,6 @@ func (l *life) Release(ctx context.Context) *record.Failure {
 	return f
 }
 
-// Place is documented in apirun.Container.
 func (l *life) Place(context.Context) (engine.Place, error) {
 	p := l.env.place(l.address)
 	if !l.env.runtime.foreign { // else the payload is a process of another kernel

@@ -22,10 +22,10 @@ import (
 // pullLimit bounds a pull from loopback.
 const pullLimit = 5 * time.Minute
 
-// Pull is documented in engine.Puller. The client fetches and then has the
-// daemon unpack, as `ctr images pull` of 1.6 does; newer ones leave both to a
-// service of the daemon, which 1.6 lacks and which does not tell them apart.
-// Digests are verified while the bytes come, so that verifying is no step.
+// Pull lets the client fetch and then the daemon unpack, as `ctr images pull` of
+// 1.6 does. Newer ones leave both to a service of the daemon, which 1.6 lacks and
+// which does not tell them apart. Digests are verified while the bytes arrive, so
+// verifying is not a step.
 func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Pulled{}, fmt.Errorf("pulling %s: %w", task.Ref, err)
@@ -107,7 +107,6 @@ func (env *environment) pulled(ref string) {
 	}
 }
 
-// Drop is documented in engine.Puller.
 func (env *environment) Drop(ctx context.Context, ref string) error {
 	if err := env.d.removeImage(namespaces.WithNamespace(ctx, pullNamespace(env.kit.RunID)), ref); err != nil {
 		return err

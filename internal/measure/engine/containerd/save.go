@@ -9,8 +9,8 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 )
 
-// Save is documented in engine.Saver: what `ctr images export` writes, with the
-// blobs as they were pulled. The registry of a run has images of one platform.
+// Save writes what `ctr images export` does, with the blobs as they were pulled.
+// The registry of a run has images of one platform.
 func (env *environment) Save(ctx context.Context, ref string) (int64, error) {
 	ctx, cancel := context.WithTimeout(namespaces.WithNamespace(ctx, pullNamespace(env.kit.RunID)), pullLimit)
 	defer cancel()

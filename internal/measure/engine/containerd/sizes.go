@@ -14,8 +14,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Sizes is documented in engine.Puller. Printed is the sum of the blobs, as
-// `ctr images ls` has it.
+// Sizes returns as printed size the sum of the blobs, as `ctr images ls` does.
 func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
 	z := engine.ImageSizes{Printed: -1, Unpacked: -1, Converted: -1}
 	ctx, cancel := context.WithTimeout(namespaces.WithNamespace(ctx, pullNamespace(env.kit.RunID)), pullLimit)

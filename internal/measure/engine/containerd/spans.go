@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/measure/engine/private"
 )
 
-// Spans is documented in engine.Spanning: a private daemon is started for it.
+// Spans starts a private daemon.
 func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) error {
 	if err := private.HostNetwork(spec); err != nil {
 		return err

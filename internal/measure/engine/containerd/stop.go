@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Stop is documented in apirun.Container. containerd has no stop: its clients
-// send SIGTERM, wait for the grace and send SIGKILL, and so do we.
+// Stop sends SIGTERM, waits for the grace and sends SIGKILL, as containerd's
+// clients do: the daemon has no stop.
 func (l *life) Stop(ctx context.Context, stop engine.Stop) error {
 	timer := time.NewTimer(stop.Grace)
 	defer timer.Stop()

@@ -29,7 +29,6 @@ var onlyOverlay = engine.Rule{
 // mounts on to the runtime.
 type volatileOverlays struct{ snapshots.Snapshotter }
 
-// Mounts is documented in snapshots.Snapshotter.
 func (v volatileOverlays) Mounts(ctx context.Context, key string) ([]mount.Mount, error) {
 	all, err := v.Snapshotter.Mounts(ctx, key)
 	for i := range all {

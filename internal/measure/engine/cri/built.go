@@ -71,7 +71,6 @@ func foreign(kit *engine.Kit, kind string) error {
 	return nil
 }
 
-// Configured is documented in engine.Configured.
 func (env *environment) Configured() error {
 	if env.s.own == nil {
 		return nil

@@ -69,7 +69,6 @@ const (
 // snapshotters, and the drivers of CRI-O's store.
 var storageLevels = []string{"overlayfs", "overlay", "native", "vfs", "btrfs", "erofs", "blockfile", "devmapper", "zfs"}
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "CRI", Detached: true,

@@ -11,9 +11,9 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Detect is documented in engine.Engine. Version and facts are those of the
-// endpoint that a study gets that names none. A level is usable where any of
-// the endpoints has it: whether it is the one asked for, Open tells.
+// Detect returns version and facts of the endpoint that a study uses by default.
+// A level is usable where any of the endpoints has it; Open checks the one asked
+// for.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	var det engine.Detection
 	unusable := func(err error) engine.Detection {

@@ -54,7 +54,6 @@ var (
 	_ engine.Daemons     = (*environment)(nil)
 )
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	level := spec.Level(engine.Endpoint)
 	if level == engine.DefaultLevel && (kit.BuildOf(crio) != nil || kit.BuildOf(conmon) != nil) {
@@ -136,13 +135,11 @@ func (env *environment) open(ctx context.Context) error {
 	return env.prove(ctx)
 }
 
-// Daemons is documented in engine.Daemons.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	return []string{env.s.path}, nil
 }
 
-// Ping is documented in apirun.Daemon, as are the others. The server's events
-// come, too.
+// Ping also listens to the server's events again if that stream has ended.
 func (env *environment) Ping(ctx context.Context) error {
 	env.mu.Lock()
 	defer env.mu.Unlock()
@@ -160,8 +157,8 @@ func (env *environment) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Thing is documented in apirun.Daemon: a pod is called as its first container,
-// and those beside it go with it.
+// Thing is the pod, which has the name of its first container; the other
+// containers go with it.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
 	if task.Beside != nil || env.s.own != nil { // what a private server holds goes with it
 		return nil
@@ -170,7 +167,6 @@ func (env *environment) Thing(task engine.Task) *engine.Thing {
 	return &t
 }
 
-// Prepare is documented in apirun.Daemon.
 func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Container, *record.Failure) {
 	l, err := env.life(task)
 	if err != nil {
@@ -206,7 +202,6 @@ func lifeOf(h engine.Held) *life {
 	return l
 }
 
-// Remove is documented in apirun.Daemon.
 func (env *environment) Remove(ctx context.Context, task engine.Task) error {
 	if task.Beside != nil {
 		return env.s.removeFromPod(ctx, lifeOf(task.Beside).pod, task.Name)
@@ -214,12 +209,10 @@ func (env *environment) Remove(ctx context.Context, task engine.Task) error {
 	return env.s.removePod(ctx, task.Name)
 }
 
-// Failure is documented in apirun.Daemon.
 func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.s.failure(what, err)
 }
 
-// Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
 	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		errs = append(errs, env.Base.Close(ctx))

@@ -28,7 +28,6 @@ type execution struct {
 	oom  func() bool
 }
 
-// Program is documented in apirun.Container.
 func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
 	if len(task.Env) > 0 {
 		return nil, &record.Failure{Class: record.Unsupported,
@@ -49,7 +48,6 @@ const (
 	channelStatus = 3
 )
 
-// Up is documented in apirun.Process, as are the others.
 func (x *execution) Up(ctx, _ context.Context) error {
 	x.Phase("executing the program")
 	x.Res.Events[record.Request] = stamp.Now()
@@ -74,7 +72,7 @@ func (x *execution) Up(ctx, _ context.Context) error {
 	return nil
 }
 
-// Await is documented in apirun.Process: the status is the last message.
+// Await reads the status from the last message.
 func (x *execution) Await(ctx context.Context) error {
 	x.Phase("waiting for the program's end")
 	for {
@@ -99,10 +97,8 @@ func (x *execution) Await(ctx context.Context) error {
 	}
 }
 
-// OOM is documented in apirun.Process.
 func (x *execution) OOM(context.Context) bool { return x.oom() }
 
-// Release is documented in apirun.Process.
 func (x *execution) Release(context.Context) *record.Failure {
 	if x.conn != nil {
 		_ = x.conn.CloseNow() // by then it has said all

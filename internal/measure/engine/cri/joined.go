@@ -28,8 +28,8 @@ func lookedFor(kit *engine.Kit, level string) string {
 	return "apt-get install containerd, with its CRI plug-in enabled, or set " + variable
 }
 
-// Residents is documented in engine.Resident: of a server that runs already it is whoever
-// listens at its socket by now.
+// Residents looks at whoever listens at the socket of a server that was running
+// before.
 func (env *environment) Residents() (map[string]int, error) {
 	if kinds, sockets := joined(env.kit); len(kinds) > 0 {
 		pid, err := proc.Here.Behind(sockets[0])

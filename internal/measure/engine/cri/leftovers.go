@@ -18,8 +18,8 @@ func (s *server) thing(kind, name string) engine.Thing {
 	return engine.Thing{Kind: kind, Name: name, Engine: Name, At: s.path}
 }
 
-// Leftovers is documented in engine.Engine. Each thing is looked for at the
-// server where it was made, whichever the environment names by now.
+// Leftovers looks for each thing at the server where it was made, whichever the
+// environment names by now.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
 		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
@@ -87,7 +87,7 @@ func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 	})
 }
 
-// Bearing is documented in engine.Bearer: at every server that answers.
+// Bearing asks every server that answers.
 func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	paths, err := e.candidates(kit)
 	var found []engine.Thing

@@ -77,7 +77,6 @@ func (l *life) names() called {
 	return first
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (l *life) Up(ctx, stay context.Context) error {
 	ev, rt, settings := l.Res.Events, l.s.runtime, l.env.settings
 	pod := settings.podFor(l.Task, l.podName())
@@ -139,7 +138,6 @@ func (l *life) Up(ctx, stay context.Context) error {
 // lateOutput is how long the log may be behind the end of its container.
 const lateOutput = 200 * time.Millisecond
 
-// Stop is documented in apirun.Container.
 func (l *life) Stop(ctx context.Context, s engine.Stop) error {
 	_, err := l.s.runtime.StopContainer(ctx, &v1.StopContainerRequest{ContainerId: l.ctr, Timeout: wholeSeconds(s.Grace)})
 	at := stamp.Now()
@@ -158,8 +156,7 @@ func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / 
 // lostAfter is how long an event may be behind the state that it tells of.
 const lostAfter = time.Second
 
-// Await is documented in apirun.Process: it waits for the container's end, and
-// reads its status.
+// Await waits for the container's end and reads its status.
 func (l *life) Await(ctx context.Context) error {
 	if err := l.awaitEnd(ctx); err != nil {
 		return err
@@ -210,7 +207,7 @@ func (l *life) awaitEnd(ctx context.Context) error {
 	}
 }
 
-// Down is documented in apirun.Container: it takes container and pod away.
+// Down removes the container and its pod.
 func (l *life) Down(ctx context.Context) error {
 	rt := l.s.runtime
 	if look := l.env.look; look != nil {
@@ -245,10 +242,8 @@ func (l *life) Down(ctx context.Context) error {
 	return err
 }
 
-// OOM is documented in apirun.Process.
 func (l *life) OOM(context.Context) bool { return l.killed() || l.oom() }
 
-// Release is documented in apirun.Process.
 func (l *life) Release(context.Context) (f *record.Failure) {
 	fail := func(class record.Class, what string, err error) {
 		if err != nil && f == nil {

@@ -9,8 +9,7 @@ import (
 	"plimsoll/internal/measure/engine"
 )
 
-// Place is documented in apirun.Container: the pod's address and the container's
-// process are the server's.
+// Place asks the server for the pod's address and the container's process.
 func (l *life) Place(ctx context.Context) (engine.Place, error) {
 	env := l.env
 	p := engine.Place{Address: "127.0.0.1"}

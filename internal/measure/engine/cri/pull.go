@@ -13,8 +13,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Pull is documented in engine.Puller. The CRI has one call for all of a
-// pull and tells no parts of it.
+// Pull is a single step: the CRI has one call for all of it.
 func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Pulled{}, fmt.Errorf("pulling %s: %w", task.Ref, err)
@@ -62,7 +61,6 @@ func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.
 	return res, nil
 }
 
-// Drop is documented in engine.Puller.
 func (env *environment) Drop(ctx context.Context, ref string) error {
 	if err := env.s.removeImage(ctx, ref); err != nil {
 		return err
@@ -73,8 +71,7 @@ func (env *environment) Drop(ctx context.Context, ref string) error {
 	return env.kit.Ledger.Gone(env.s.thing(engine.KindImage, ref))
 }
 
-// Sizes is documented in engine.Puller. The CRI knows one size of an image,
-// and leaves open which.
+// Sizes returns the one size that the CRI knows of an image; it leaves open which.
 func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
 	have, err := env.s.lookUp(ctx, ref)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Spans is documented in engine.Spanning: a private server like the user's is started for
-// it, and the user's is only looked at.
+// Spans starts a private server like the user's, which is only looked at.
 func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) error {
 	s, err := e.connect(ctx, kit, spec.Level(engine.Endpoint))
 	if err != nil {

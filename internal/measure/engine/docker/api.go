@@ -29,12 +29,10 @@ type life struct {
 	id string
 }
 
-// Prepare is documented in apirun.Daemon, as are the others.
 func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Container, *record.Failure) {
 	return &life{Life: apirun.NewLife(task), env: env, create: env.settings.options(task), look: env.look, began: time.Now()}, nil
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (l *life) Up(ctx, stay context.Context) error {
 	ev, d := l.Res.Events, l.env.d
 
@@ -82,7 +80,6 @@ func (l *life) Up(ctx, stay context.Context) error {
 	return nil
 }
 
-// Stop is documented in apirun.Container.
 func (l *life) Stop(ctx context.Context, s engine.Stop) error {
 	seconds := graceSeconds(s)
 	_, err := l.env.d.ContainerStop(ctx, l.id, client.ContainerStopOptions{Timeout: &seconds})
@@ -95,7 +92,6 @@ func graceSeconds(s engine.Stop) int {
 	return int((s.Grace + time.Second - 1) / time.Second)
 }
 
-// Down is documented in apirun.Container.
 func (l *life) Down(ctx context.Context) error {
 	if l.look != nil {
 		l.Phase("inspecting the container")
@@ -108,10 +104,8 @@ func (l *life) Down(ctx context.Context) error {
 	return err
 }
 
-// OOM is documented in apirun.Process.
 func (l *life) OOM(ctx context.Context) bool { return l.env.d.oomKilled(ctx, l.Task.Name, l.began) }
 
-// Place is documented in apirun.Container.
 func (l *life) Place(ctx context.Context) (engine.Place, error) {
 	return l.env.placeOf(ctx, l.Task), nil
 }

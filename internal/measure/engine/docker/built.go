@@ -41,8 +41,7 @@ func (e *Engine) builtSet(kit *engine.Kit) (name string, env []string, err error
 	return private.Set(kit, names...)
 }
 
-// Residents is documented in engine.Resident: the private daemon, and the containerd
-// that it has started.
+// Residents lists the private daemon and the containerd that it has started.
 func (env *environment) Residents() (map[string]int, error) {
 	own := env.d.own
 	if socket := env.kit.Joined(env.d.flavour.daemon); socket != "" {

@@ -134,9 +134,8 @@ var patterns = []adapter.Pattern{
 	{Text: "error waiting for container: unexpected eof", Class: record.Unavailable},
 }
 
-// Calibrate is documented in engine.Calibrator. The exchange needs the
-// container's standard input, which the command line attaches for both
-// clients alike.
+// Calibrate needs the container's standard input, which the command line attaches
+// for both clients alike.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	if env.cli == nil {
 		return nil, &engine.Error{Class: record.Unavailable, Text: "exchanging clocks needs the program " + env.d.flavour.program, Fix: env.d.flavour.cliPackage}

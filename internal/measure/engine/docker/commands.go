@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Commands is documented in engine.Commander: `docker create -ti IMAGE sh`,
-// `docker start`, `docker exec`, `docker rm --force`.
+// Commands runs `docker create -ti IMAGE sh`, `docker start`, `docker exec` and
+// `docker rm --force`.
 func (env *environment) Commands(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if !env.byCLI {
 		return engine.Result{Failure: &record.Failure{Class: record.Unsupported, Text: "the client is the API: create, start and exec as commands need the client cli"}}, nil

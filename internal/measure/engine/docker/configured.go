@@ -88,7 +88,6 @@ func (o *ownDaemon) logs(spec engine.Spec) (string, error) {
 	return driver, nil
 }
 
-// Configured is documented in engine.Configured.
 func (env *environment) Configured() error {
 	if env.d.own == nil {
 		return nil

@@ -32,8 +32,8 @@ func usesContainerd(says string, argv []string) string {
 // rootlessKit is what its processes are called: the child is /proc/self/exe.
 var rootlessKit = []string{"rootlesskit", "exe"}
 
-// Daemons is documented in engine.Daemons: the daemon by its socket, and its
-// containerd; beside a rootless one RootlessKit with its network.
+// Daemons lists the daemon by its socket and its containerd, with a rootless one
+// also RootlessKit and its network.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	socket := strings.TrimPrefix(env.d.host, "unix://")
 	sockets = []string{socket}

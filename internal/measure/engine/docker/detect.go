@@ -14,7 +14,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()

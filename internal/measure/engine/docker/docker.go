@@ -57,7 +57,6 @@ func newEngine(f flavour) *Engine {
 	return &Engine{flavour: f, images: &adapter.Pool[any]{}, private: &adapter.Pool[*ownDaemon]{}}
 }
 
-// Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	info := engine.Info{
 		Name: e.name, Title: e.title, Detached: true, RefusesCPUs: true, ByHand: e.byHand,

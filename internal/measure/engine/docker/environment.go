@@ -43,7 +43,6 @@ type environment struct {
 	leave   func(context.Context) error // a private daemon; nil on the user's
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d, leave, err := e.reach(ctx, kit, spec)
 	if err != nil {
@@ -149,7 +148,6 @@ func (env *environment) versions(ctx context.Context) error {
 	return nil
 }
 
-// Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
@@ -160,7 +158,6 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	return env.Base.Run(ctx, task)
 }
 
-// Hold is documented in engine.Holder.
 func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if f := env.impossible(task); f != nil {
 		return nil, apirun.Refusal(task, f)
@@ -171,10 +168,8 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	return env.Base.Hold(ctx, task)
 }
 
-// Ping is documented in apirun.Daemon.
 func (env *environment) Ping(ctx context.Context) error { return env.d.ping(ctx) }
 
-// Thing is documented in apirun.Daemon.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
 	if env.d.own != nil { // what a private daemon holds goes with it
 		return nil
@@ -183,17 +178,15 @@ func (env *environment) Thing(task engine.Task) *engine.Thing {
 	return &t
 }
 
-// Remove is documented in apirun.Daemon.
 func (env *environment) Remove(ctx context.Context, task engine.Task) error {
 	return env.d.removeSurely(ctx, task.Name, env.settings.image)
 }
 
-// Failure is documented in apirun.Daemon.
 func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.d.failure(what, err)
 }
 
-// Remains is documented in apirun.Looker. A volume is of its container.
+// Remains counts the container's volumes as part of it.
 func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
 	id, err := env.d.ours(ctx, task.Name)
 	if err != nil || id != "" {
@@ -206,7 +199,6 @@ func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, er
 	return len(volumes) > 0, err
 }
 
-// Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
 	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.cli != nil { // what it holds it ends itself

@@ -24,12 +24,10 @@ type execution struct {
 	began time.Time
 }
 
-// Program is documented in apirun.Container.
 func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
 	return &execution{Life: apirun.NewLife(task), in: l, began: time.Now()}, nil
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (x *execution) Up(ctx, _ context.Context) error {
 	x.Phase("creating the execution")
 	x.Res.Events[record.Request] = stamp.Now()
@@ -49,7 +47,6 @@ func (x *execution) Up(ctx, _ context.Context) error {
 	return nil
 }
 
-// Await is documented in apirun.Process.
 func (x *execution) Await(ctx context.Context) error {
 	err := x.AwaitStatus(ctx, func() (bool, int, error) {
 		seen, err := x.in.env.d.ExecInspect(ctx, x.id, client.ExecInspectOptions{})
@@ -61,7 +58,6 @@ func (x *execution) Await(ctx context.Context) error {
 	return execFailed(*x.Res.Exit, x.Stdout.Kept(), x.Stderr.Kept())
 }
 
-// OOM is documented in apirun.Process.
 func (x *execution) OOM(ctx context.Context) bool {
 	return x.in.env.d.oomKilled(ctx, x.in.Task.Name, x.began)
 }

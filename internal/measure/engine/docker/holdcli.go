@@ -43,7 +43,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task, began tim
 	return &heldCLI{Held: held, env: env}, nil
 }
 
-// Exec is documented in engine.Executor: one `docker exec`.
+// Exec runs one `docker exec`.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	args := execArgs(h.ContainerName(), task)
 	res, err := h.env.cli.Exec(ctx, clirun.Plan{Task: task, EngineStatus: engineStatus, Patterns: patterns,

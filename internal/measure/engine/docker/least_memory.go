@@ -1,4 +1,4 @@
 package docker
 
-// LimitsMemory is documented in engine.MemoryLimiter: it is the daemon's word.
+// LimitsMemory returns what the daemon reports.
 func (env *environment) LimitsMemory() bool { return env.memoryLimit }

@@ -36,7 +36,6 @@ func (d *daemon) strike(l engine.Ledger, kind, name string) error {
 	return l.Gone(d.thing(kind, name))
 }
 
-// Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	asks, by := lateMost, time.Now().Add(imageLimit)
 	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t, &asks, by) },
@@ -122,7 +121,6 @@ func (e *Engine) takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) 
 	return d.removeSurely(ctx, t.Name, e.imageFor(kit, t))
 }
 
-// Bearing is documented in engine.Bearer.
 func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	d, err := e.user(ctx, kit)
 	if err != nil {

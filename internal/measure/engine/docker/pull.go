@@ -27,7 +27,6 @@ var pullPatterns = append([]adapter.Pattern{
 	{Text: "name_unknown", Class: record.Unavailable}, {Text: "name unknown", Class: record.Unavailable},
 }, patterns...)
 
-// Pull is documented in engine.Puller.
 func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
 	ctx, cancel := context.WithTimeout(ctx, pullLimit)
 	defer cancel()
@@ -146,7 +145,7 @@ func (env *environment) pullFailure(err error) *record.Failure {
 	return f
 }
 
-// Drop is documented in engine.Puller. Layers that another image uses stay.
+// Drop leaves layers that another image uses.
 func (env *environment) Drop(ctx context.Context, ref string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Save is documented in engine.Saver: what `docker save` prints.
+// Save writes what `docker save` prints.
 func (env *environment) Save(ctx context.Context, ref string) (int64, error) {
 	archive, err := env.d.ImageSave(ctx, []string{ref})
 	if err != nil {

@@ -22,9 +22,8 @@ import (
 // sizesLimit is how long the sizes of an image may take.
 const sizesLimit = time.Minute
 
-// Sizes is documented in engine.Puller. Where the daemon's directory can be
-// read, Disk is read there, layer by layer; a layer is shared if another
-// image of the daemon has it too.
+// Sizes reads Disk layer by layer in the daemon's directory, where that can be
+// read. A layer is shared if another image of the daemon has it too.
 func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
 	ctx, cancel := context.WithTimeout(ctx, sizesLimit)
 	defer cancel()

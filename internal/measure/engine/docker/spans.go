@@ -15,7 +15,6 @@ import (
 // firstWithSpans is the version of Docker that sends its own spans.
 const firstWithSpans = 25
 
-// Spans is documented in engine.Spanning.
 func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) error {
 	if e.daemon == "" {
 		return &engine.Error{Class: record.Unsupported, Text: e.name + " has no private daemon that could be asked for spans"}

@@ -19,7 +19,7 @@ import (
 // second over each, as it looks twice.
 const asked = 32
 
-// MemoryTold is documented in engine.Teller: what `docker stats --no-stream` prints.
+// MemoryTold returns what `docker stats --no-stream` prints.
 func (env *environment) MemoryTold(ctx context.Context, containers []string) (int64, error) {
 	if !env.memoryLimit {
 		// It would tell what all of the machine takes.

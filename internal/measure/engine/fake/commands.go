@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Commands is documented in engine.Commander.
 func (e *environment) Commands(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)

@@ -32,19 +32,16 @@ type Fake struct {
 // New makes a fake engine.
 func New() *Fake { return &Fake{seed: 1, now: epoch} }
 
-// Info is documented in engine.Engine.
 func (f *Fake) Info() engine.Info {
 	return engine.Info{Name: Name, Title: "Fake (simulated)", Simulated: true, Levels: engine.Known(levels), Detached: true, Mechanisms: mechanisms,
 		Typical: 100 * time.Microsecond, Images: engine.ImagesGiven, Processes: engine.Processes{None: true}}
 }
 
-// Detect is documented in engine.Engine. A fake is everywhere.
 func (f *Fake) Detect(context.Context, *engine.Kit) engine.Detection {
 	return engine.Detection{Usable: true, Version: "simulated", Where: "built in",
 		Facts: map[string]string{"simulated": "yes"}, Levels: engine.AllUsable(levels)}
 }
 
-// Open is documented in engine.Engine.
 func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -90,7 +87,6 @@ func (f *Fake) Open(ctx context.Context, _ *engine.Kit, spec engine.Spec) (engin
 		chance: rand.New(rand.NewPCG(f.seed, h.Sum64()))}, nil
 }
 
-// Leftovers is documented in engine.Engine. A fake makes nothing.
 func (f *Fake) Leftovers(context.Context, *engine.Kit, []engine.Thing) ([]engine.Leftover, error) {
 	return nil, nil
 }
@@ -111,10 +107,8 @@ type environment struct {
 	holding []*held
 }
 
-// Facts is documented in engine.Environment.
 func (e *environment) Facts() map[string]string { return e.facts }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, _ engine.Task, rounds int) ([]probe.Exchange, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

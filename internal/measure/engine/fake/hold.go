@@ -20,7 +20,6 @@ type held struct {
 	over bool
 }
 
-// Hold is documented in engine.Holder.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("holding %s: %w", task.Name, err)
@@ -76,22 +75,18 @@ func (h *held) leave() {
 	close(h.ended)
 }
 
-// Place is documented in engine.Held.
 func (h *held) Place() engine.Place {
 	return engine.Place{Address: "127.0.0.1", Background: h.trial.env.model.Attached}
 }
 
-// Output is documented in engine.Held.
 func (h *held) Output() (stdout, stderr []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]byte(nil), h.trial.out...), nil
 }
 
-// Ended is documented in engine.Held.
 func (h *held) Ended() <-chan struct{} { return h.ended }
 
-// End is documented in engine.Held.
 func (h *held) End(_ context.Context, stop engine.Stop) (engine.Result, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,7 +104,6 @@ func (h *held) End(_ context.Context, stop engine.Stop) (engine.Result, error) {
 	return t.res, nil
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	e.mu.Lock()
 	forgotten := slices.Clone(e.holding)
@@ -121,7 +115,6 @@ func (e *environment) Close(ctx context.Context) error {
 	return nil
 }
 
-// Exec is documented in engine.Executor.
 func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("executing %s: %w", task.Name, err)
@@ -161,10 +154,8 @@ func (t *trial) exec() {
 	t.res.Exit = &status
 }
 
-// Daemons is documented in engine.Daemons: a fake has none.
 func (e *environment) Daemons(context.Context) ([]string, []int) { return nil, nil }
 
-// Footprint is documented in engine.Modelled.
 func (e *environment) Footprint() engine.Footprint {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,7 +12,6 @@ import (
 // small is what a call costs beside the phase that it begins.
 const small = 20 * time.Microsecond
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Result{}, fmt.Errorf("running %s: %w", task.Name, err)

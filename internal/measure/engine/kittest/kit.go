@@ -99,7 +99,6 @@ type Ledger struct {
 	left []engine.Thing
 }
 
-// Made is documented in engine.Ledger.
 func (l *Ledger) Made(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +108,6 @@ func (l *Ledger) Made(t engine.Thing) error {
 	return nil
 }
 
-// Gone is documented in engine.Ledger.
 func (l *Ledger) Gone(t engine.Thing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +115,6 @@ func (l *Ledger) Gone(t engine.Thing) error {
 	return nil
 }
 
-// Left is documented in engine.Ledger.
 func (l *Ledger) Left() []engine.Thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()

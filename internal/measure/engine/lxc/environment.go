@@ -32,7 +32,6 @@ type environment struct {
 	addresses *cni.Addresses // of the bridge; nil where containers have none
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
@@ -168,7 +167,6 @@ func (e *environment) release(task engine.Task, w where) {
 	}
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	set, w, err := e.settings(task)
 	if err != nil {
@@ -228,7 +226,6 @@ func (e *environment) readInit(name string, res *engine.Result) {
 	}
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	set, w, err := e.settings(task)
 	if err != nil {
@@ -242,7 +239,6 @@ func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds in
 	return xs, errors.Join(err, e.unmake(task.Name))
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	// A view that is still mounted must keep its directory.
 	err := errors.Join(e.Base.Close(ctx), e.view.Remove())

@@ -26,7 +26,6 @@ var (
 	_ engine.Executor = (*held)(nil)
 )
 
-// Hold is documented in engine.Holder.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	set, w, err := e.settings(task)
 	if err != nil {
@@ -84,7 +83,6 @@ func (e *environment) initOf(ctx context.Context, name string) int {
 	return max(pid, 0)
 }
 
-// Exec is documented in engine.Executor.
 func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	res, err := h.e.Exec(ctx, clirun.Plan{Task: task,
 		Steps: []clirun.Step{{Cmd: h.e.attach(h.Task().Name, task), Begin: record.Request}}})

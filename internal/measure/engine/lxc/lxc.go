@@ -44,7 +44,6 @@ type Engine struct{}
 // New makes the adapter.
 func New() *Engine { return &Engine{} }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "lxc", Title: "LXC", Detached: true,
 		Typical: 700 * time.Millisecond, Images: engine.ImagesGiven,
@@ -84,7 +83,6 @@ func find(kit *engine.Kit) (map[string]string, error) {
 	return paths, nil
 }
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{}}
 	paths, err := find(kit)

@@ -112,8 +112,7 @@ func (e *environment) lockThing() engine.Thing {
 	return engine.Thing{Kind: engine.KindFile, Name: filepath.Join(lockDir, e.dir), Engine: "lxc"}
 }
 
-// Leftovers is documented in engine.Engine. A container that still runs has
-// its cgroups; its mounts go with it.
+// Leftovers finds containers by their cgroups; mounts go with the container.
 func (*Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		switch t.Kind {
@@ -172,8 +171,7 @@ func monitoredAt(name string) string {
 
 var _ engine.Bearer = (*Engine)(nil)
 
-// Bearing is documented in engine.Bearer: containers by their cgroups, and the
-// locks of a run's directories.
+// Bearing lists containers by their cgroups, and the locks of a run's directories.
 func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	groups, err := wrap.Bearing(runID)
 	found := slices.DeleteFunc(groups, func(t engine.Thing) bool { return !strings.HasPrefix(filepath.Base(t.Name), "lxc.") })
@@ -184,8 +182,8 @@ func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engi
 	return found, err
 }
 
-// Places is documented in engine.Placer. No cgroup of these names existed before
-// the container was entered.
+// Places lists the container's cgroups. None of these names existed before the
+// container was entered.
 func (*Engine) Places(t engine.Thing) []string {
 	var paths []string
 	for _, kind := range kinds {

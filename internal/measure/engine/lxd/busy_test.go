@@ -98,7 +98,6 @@ type interrupted struct {
 	stops int
 }
 
-// RoundTrip is documented in http.RoundTripper.
 func (i *interrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method != http.MethodPut || !strings.HasSuffix(req.URL.Path, "/state") {
 		return i.to.RoundTrip(req)

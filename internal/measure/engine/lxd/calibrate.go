@@ -16,8 +16,7 @@ import (
 	"plimsoll/internal/measure/probe"
 )
 
-// Calibrate is documented in engine.Calibrator. The exchange goes by the API
-// for both clients alike.
+// Calibrate uses the API for both clients.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	ctx, cancel := context.WithTimeout(ctx, task.Limit)
 	defer cancel()

@@ -223,7 +223,6 @@ type heldCLI struct {
 	c *commandLine
 }
 
-// Exec is documented in engine.Executor.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	res, err := h.c.Exec(ctx, clirun.Plan{Task: task, Patterns: patterns,
 		Steps: []clirun.Step{{Cmd: h.c.execute(h.Task().Name, task), Begin: record.Request}}})

@@ -8,9 +8,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Commands is documented in engine.Commander: `lxc init IMAGE NAME --ephemeral`,
-// `lxc start`, `lxc exec`, `lxc delete --force`. The container has its image's
-// init, and no shell.
+// Commands runs `lxc init IMAGE NAME --ephemeral`, `lxc start`, `lxc exec` and
+// `lxc delete --force`. The container runs its image's init, not a shell.
 func (env *environment) Commands(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if env.cli == nil {
 		return engine.Result{Failure: &record.Failure{Class: record.Unsupported, Text: "the client is the API: init, start and exec as commands need the client cli"}}, nil

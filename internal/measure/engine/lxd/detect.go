@@ -61,7 +61,6 @@ func (v variant) connect(ctx context.Context, kit *engine.Kit) (*daemon, *server
 	return nil, nil, e
 }
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
 	defer cancel()

@@ -53,7 +53,6 @@ type environment struct {
 	undo    []func(context.Context) error
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d, s, cerr := e.connect(ctx, kit)
 	if cerr != nil {
@@ -220,7 +219,6 @@ func (env *environment) hold(ctx context.Context, kind, name string, create, rem
 	return err
 }
 
-// Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if env.cli == nil {
 		return env.Base.Run(ctx, task)
@@ -228,7 +226,6 @@ func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Resul
 	return env.Account(ctx, task, func() (engine.Result, error) { return env.runCLI(ctx, task) })
 }
 
-// Hold is documented in engine.Holder.
 func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if env.cli == nil {
 		return env.Base.Hold(ctx, task)
@@ -236,23 +233,19 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	return env.holdCLI(ctx, task)
 }
 
-// Daemons is documented in engine.Daemons.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	return []string{env.d.socket}, nil
 }
 
-// Ping is documented in apirun.Daemon, as are the next ones.
 func (env *environment) Ping(ctx context.Context) error {
 	return env.d.get(ctx, "/1.0", &server{})
 }
 
-// Thing is documented in apirun.Daemon.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
 	t := env.d.thing(engine.KindContainer, task.Name)
 	return &t
 }
 
-// Prepare is documented in apirun.Daemon.
 func (env *environment) Prepare(ctx context.Context, task engine.Task) (apirun.Container, *record.Failure) {
 	if f := env.refuse(ctx, task); f != nil {
 		return nil, f
@@ -268,12 +261,10 @@ func (env *environment) refuse(ctx context.Context, task engine.Task) *record.Fa
 	return env.tryShift(ctx, task)
 }
 
-// Failure is documented in apirun.Daemon.
 func (env *environment) Failure(what string, err error) *record.Failure {
 	return env.d.failure(what, err)
 }
 
-// Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
 	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.cli != nil {

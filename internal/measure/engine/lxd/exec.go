@@ -131,12 +131,10 @@ type program struct {
 	x  *execution
 }
 
-// Program is documented in apirun.Container.
 func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
 	return &program{Life: apirun.NewLife(task), d: l.env.d, in: l.Task.Name}, nil
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (p *program) Up(ctx, _ context.Context) (err error) {
 	p.Phase("executing the program")
 	p.Res.Events[record.Request] = stamp.Now()
@@ -145,7 +143,6 @@ func (p *program) Up(ctx, _ context.Context) (err error) {
 	return err
 }
 
-// Release is documented in apirun.Process.
 func (p *program) Release(context.Context) *record.Failure {
 	p.x.close()
 	return nil

@@ -17,7 +17,6 @@ func (d *daemon) thing(kind, name string) engine.Thing {
 	return engine.Thing{Kind: kind, Name: name, Engine: d.name, At: d.socket}
 }
 
-// Leftovers is documented in engine.Engine.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookFor(things, func(t engine.Thing) (bool, error) { return e.look(ctx, kit, t) },
 		func(ctx context.Context, t engine.Thing) error { return e.takeAway(ctx, kit, t) }), nil
@@ -90,8 +89,8 @@ func (e *Engine) takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) 
 
 var _ engine.Bearer = (*Engine)(nil)
 
-// Bearing is documented in engine.Bearer: projects and pools with the run's label
-// or id, and what is in such a project.
+// Bearing lists projects and pools with the run's label or id, and what is in such
+// a project.
 func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	d, _, cerr := e.connect(ctx, kit)
 	if cerr != nil {

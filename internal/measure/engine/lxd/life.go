@@ -59,7 +59,6 @@ func (l *life) step(ctx context.Context, phase string, begin, end record.Event, 
 // at is the container's path in the API.
 func (l *life) at() string { return "/1.0/instances/" + l.Task.Name }
 
-// Up is documented in apirun.Process, as are the others.
 func (l *life) Up(ctx, _ context.Context) (err error) {
 	l.Phase("creating the container")
 	l.Res.Events[record.Request] = stamp.Now()
@@ -87,7 +86,6 @@ func (l *life) Up(ctx, _ context.Context) (err error) {
 	return err
 }
 
-// Down is documented in apirun.Container.
 func (l *life) Down(ctx context.Context) error {
 	at := l.at()
 	read := l.readInit(ctx, at)
@@ -113,15 +111,13 @@ func (l *life) Down(ctx context.Context) error {
 	return l.env.d.removeVolumes(ctx, l.env.pool.Name, l.volumes)
 }
 
-// Release is documented in apirun.Process.
 func (l *life) Release(context.Context) *record.Failure {
 	l.env.nic.giveBack(l.address)
 	l.x.close()
 	return nil
 }
 
-// Place is documented in apirun.Container. The payload is found by the
-// container's init, which the daemon tells.
+// Place finds the payload by the container's init, which the daemon reports.
 func (l *life) Place(ctx context.Context) (engine.Place, error) {
 	p := engine.Place{Address: l.address}
 	if l.address == "" {
@@ -194,8 +190,8 @@ func (l *life) delete(ctx context.Context, at string) error {
 	}
 }
 
-// Stop is documented in apirun.Container: the container's init is told to shut
-// down, and when the grace is over the container is ended.
+// Stop asks the container's init to shut down, and ends the container after the
+// grace.
 func (l *life) Stop(ctx context.Context, stop engine.Stop) error {
 	at, grace := l.at(), stop.Grace
 	if grace <= 0 {

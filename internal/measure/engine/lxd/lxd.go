@@ -64,7 +64,6 @@ func NewIncus() *Engine {
 // storageLevels are the drivers of storage pools.
 var storageLevels = []string{"dir", "btrfs", "lvm", "zfs"}
 
-// Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	return engine.Info{
 		Name: e.name, Title: e.title, Detached: true,

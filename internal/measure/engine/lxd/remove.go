@@ -44,8 +44,8 @@ func (d *daemon) removeInstance(ctx context.Context, name string) error {
 	}
 }
 
-// Remove is documented in apirun.Daemon: the container, the profile of its own
-// that the command line makes, and its volumes, which that one uses.
+// Remove removes the container, the profile that the command line makes for it,
+// and its volumes, which the profile uses.
 func (env *environment) Remove(ctx context.Context, task engine.Task) error {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()

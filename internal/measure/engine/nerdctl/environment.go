@@ -44,7 +44,6 @@ func level(spec engine.Spec, factor string) string {
 	return levels[factor][0]
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
@@ -145,8 +144,7 @@ func (env *environment) args(task engine.Task, more ...string) []string {
 	return append(args, task.Argv[1:]...)
 }
 
-// Run is documented in engine.Environment. The end of `run --rm` is the
-// container's removal.
+// Run takes the end of `run --rm` as the container's removal.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
@@ -263,13 +261,11 @@ func (env *environment) judge(live native, inside map[string]string) error {
 	return nil
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	xs, err := env.Exchange(ctx, task, env.c.command(env.Kit, env.args(task, "--rm", "--interactive")...), rounds)
 	return xs, errors.Join(err, env.c.removeContainer(context.WithoutCancel(ctx), task.Name))
 }
 
-// Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
 	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.Base != nil {

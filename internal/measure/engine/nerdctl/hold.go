@@ -21,7 +21,6 @@ type held struct {
 	env *environment
 }
 
-// Hold is documented in engine.Holder.
 func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if f := env.impossible(task); f != nil {
 		return nil, &engine.Error{Class: f.Class, Text: "holding " + task.Name + ": " + f.Text}
@@ -76,7 +75,7 @@ func (env *environment) placeOf(ctx context.Context, task engine.Task) (p engine
 	return p
 }
 
-// Exec is documented in engine.Executor: one `nerdctl exec`.
+// Exec runs one `nerdctl exec`.
 func (h *held) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	args := []string{"exec"}
 	for _, kv := range task.Env {

@@ -69,8 +69,7 @@ func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 	return wrap.RemoveNamed(ctx, kit.Ledger, t.Name)
 }
 
-// Leftovers is documented in engine.Engine: the run's namespace, with what is
-// in it.
+// Leftovers finds the run's namespace, with what is in it.
 func (*Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookForEach(things, func(t engine.Thing) (bool, error) { return look(ctx, kit, t) },
 		func(ctx context.Context, t engine.Thing) error { return takeAway(ctx, kit, t) }), nil
@@ -97,7 +96,6 @@ func look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err
 	return len(groups) > 0, err
 }
 
-// Bearing is documented in engine.Bearer.
 func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	c, _, err := find(ctx, kit)
 	if err != nil {
@@ -117,7 +115,6 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 	return found, err
 }
 
-// Places is documented in engine.Placer.
 func (*Engine) Places(t engine.Thing) []string {
 	if t.Kind != engine.KindNamespace {
 		return nil

@@ -49,7 +49,6 @@ var levels = map[string][]string{
 	engine.With:     engine.WithLevels(mechanisms),
 }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "nerdctl", Title: title, Levels: engine.Known(levels), Detached: true,
 		Typical: 600 * time.Millisecond, Images: engine.ImagesGiven,
@@ -61,7 +60,6 @@ func (*Engine) Info() engine.Info {
 // bridgeConfig is where nerdctl keeps its default network.
 const bridgeConfig = "/etc/cni/net.d/nerdctl-bridge.conflist"
 
-// Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{}}
 	for i := range d.Levels[engine.Runtime] {

@@ -21,7 +21,6 @@ type environment struct {
 	groups  *groups
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
@@ -84,8 +83,7 @@ func (e *environment) prove(ctx context.Context) error {
 	return nil
 }
 
-// Close is documented in engine.Environment. nspawn's cgroups lie below the
-// one that limits, so they go first; the launcher before both.
+// Close clears nspawn's cgroups before the one that limits, below which they lie.
 func (e *environment) Close(ctx context.Context) error {
 	var errs []error
 	if e.Base != nil {

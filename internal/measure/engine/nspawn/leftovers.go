@@ -73,10 +73,9 @@ func tidyPlaces(name string) error {
 	return errors.Join(errs...)
 }
 
-// Leftovers is documented in engine.Engine: what nspawn keeps of containers and
-// of root directories outside of the run's folder. Their mounts are in their own
-// namespaces and go with them; their processes are in cgroups that the ledger
-// names.
+// Leftovers finds what nspawn keeps of containers and of root directories outside
+// of the run's folder. Mounts are in the containers' own namespaces and go with
+// them; processes are in cgroups that the ledger names.
 func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		if t.Kind == engine.KindContainer {
@@ -94,8 +93,7 @@ func (*Engine) Leftovers(_ context.Context, _ *engine.Kit, things []engine.Thing
 
 var _ engine.Bearer = (*Engine)(nil)
 
-// Bearing is documented in engine.Bearer: cgroups, and what nspawn keeps of
-// containers by their names.
+// Bearing lists cgroups, and what nspawn keeps of containers by their names.
 func (*Engine) Bearing(_ context.Context, _ *engine.Kit, runID string) ([]engine.Thing, error) {
 	found, err := wrap.Bearing(runID)
 	for _, place := range places {

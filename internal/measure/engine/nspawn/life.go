@@ -126,7 +126,6 @@ func (e *environment) options(task engine.Task) ([]string, error) {
 	return options, nil
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	options, err := e.options(task)
 	if err != nil {
@@ -140,8 +139,8 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	return res, errors.Join(err, e.tidy(task.Name, &res, err != nil))
 }
 
-// Hold is documented in engine.Holder. nspawn stays with its container;
-// machinectl, which could execute in one, needs systemd as the host's init.
+// Hold keeps nspawn in the background: it stays with its container. machinectl,
+// which could execute in one, needs systemd as the host's init.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	options, err := e.options(task)
 	if err != nil {
@@ -186,7 +185,6 @@ func (e *environment) tidy(name string, res *engine.Result, broken bool) error {
 	return e.leave(name)
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	if err := e.enter(task.Name); err != nil {
 		return nil, err

@@ -51,7 +51,6 @@ var levels = map[string][]string{
 	engine.Image:    engine.ImageLevels(),
 }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "nspawn", Title: title, Levels: engine.Known(levels),
 		Typical: 120 * time.Millisecond, Images: engine.ImagesGiven,
@@ -60,7 +59,6 @@ func (*Engine) Info() engine.Info {
 		Cgroups:    []engine.ContainerGroup{{Path: `/machine-[^/]+\.scope$|/systemd-nspawn@[^/]+$`}}}
 }
 
-// Detect is documented in engine.Engine.
 func (*Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	if !adapter.Found(ctx, kit, &d, program, fix, version) {

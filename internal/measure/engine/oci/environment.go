@@ -29,7 +29,6 @@ type environment struct {
 	cgroupNS bool
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	prog, path, err := e.refuse(ctx, kit, spec)
 	if err != nil {
@@ -168,7 +167,6 @@ func (e *environment) env() []string {
 	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"}
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	return errors.Join(e.Base.Close(ctx), removeNullNet(e.options.root))
 }

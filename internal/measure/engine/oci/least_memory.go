@@ -1,4 +1,3 @@
 package oci
 
-// LimitsMemory is documented in engine.MemoryLimiter.
 func (e *environment) LimitsMemory() bool { return true }

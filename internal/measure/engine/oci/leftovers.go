@@ -29,8 +29,8 @@ func (e *environment) thing(name string) engine.Thing {
 	return engine.Thing{Kind: engine.KindContainer, Name: name, Engine: "oci", At: e.path}
 }
 
-// Leftovers is documented in engine.Engine: containers with a state in the run's
-// directory, or control groups of their names. Processes are in these.
+// Leftovers finds containers with a state in the run's directory, or control
+// groups of their names, which hold the processes.
 func (*Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookForEach(engine.OfKind(things, engine.KindContainer), func(t engine.Thing) (bool, error) {
 		groups, err := wrap.Named(t.Name)
@@ -85,8 +85,8 @@ func remove(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 
 var _ engine.Bearer = (*Engine)(nil)
 
-// Bearing is documented in engine.Bearer: containers that a runtime has a state
-// of in the run's folder, or processes and control groups.
+// Bearing lists containers with a state in the run's folder, or with processes or
+// control groups.
 func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	var found []engine.Thing
 	for _, p := range programs {
@@ -105,8 +105,8 @@ func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engi
 	return append(found, groups...), err
 }
 
-// Places is documented in engine.Placer. No cgroup of that name existed before the
-// container was entered.
+// Places lists the container's control groups. None of its name existed before
+// the container was entered.
 func (*Engine) Places(t engine.Thing) []string {
 	paths, _ := wrap.Places(t.Name) // without hierarchies there are none
 	return paths

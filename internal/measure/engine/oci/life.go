@@ -110,7 +110,6 @@ func (e *environment) after(ctx context.Context, name, dir string, failed bool) 
 	return errors.Join(errs...)
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	dir, err := e.bundle(task)
 	if err != nil {
@@ -125,7 +124,6 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	return res, nil
 }
 
-// Hold is documented in engine.Holder.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	dir, err := e.bundle(task)
 	if err != nil {
@@ -178,7 +176,6 @@ func (e *environment) exec(name, dir string, task engine.Task) (clirun.Plan, err
 	return clirun.Attached(task, e.command("exec", "--process", file, name)), err
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	dir, err := e.bundle(task)
 	if err != nil {

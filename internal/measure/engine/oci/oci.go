@@ -95,7 +95,6 @@ var rules = append(engine.OwnKernel(mechanisms, "runsc"), []engine.Rule{engine.O
 	Source:  "https://man7.org/linux/man-pages/man7/user_namespaces.7.html",
 }}...)
 
-// Info is documented in engine.Engine.
 func (e *Engine) Info() engine.Info {
 	return engine.Info{Name: "oci", Title: "OCI runtime", Levels: engine.Known(levels), Detached: true,
 		Typical: 80 * time.Millisecond, InPlace: true, Images: engine.ImagesGiven,
@@ -104,7 +103,6 @@ func (e *Engine) Info() engine.Info {
 		OCI:       true, Mechanisms: mechanisms, Rules: rules, Programs: []engine.Program{{Of: engine.Runtime}}}
 }
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Facts: map[string]string{}, Levels: engine.AllUsable(levels)}
 	delete(d.Levels, engine.Runtime) // by what is looked for below

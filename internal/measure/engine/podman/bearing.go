@@ -7,8 +7,7 @@ import (
 	"plimsoll/internal/measure/engine"
 )
 
-// Bearing is documented in engine.Bearer: in root's store and the ordinary
-// user's.
+// Bearing looks into the stores of root and of the ordinary user.
 func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	var found []engine.Thing
 	for _, level := range []string{"no", "yes"} {

@@ -9,8 +9,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Commands is documented in engine.Commander: `podman create -ti IMAGE sh`,
-// `podman start`, `podman exec`, `podman rm --force`.
+// Commands runs `podman create -ti IMAGE sh`, `podman start`, `podman exec` and
+// `podman rm --force`.
 func (env *environment) Commands(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if env.byAPI {
 		return engine.Result{Failure: &record.Failure{Class: record.Unsupported, Text: "the client is the API: create, start and exec as commands need the client cli or steps"}}, nil

@@ -120,5 +120,4 @@ func (p *program) understood(ctx context.Context) error {
 	return nil
 }
 
-// Configured is documented in engine.Configured.
 func (env *environment) Configured() error { return env.p.given.Holds(0) }

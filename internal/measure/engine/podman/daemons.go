@@ -8,9 +8,8 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 )
 
-// Daemons is documented in engine.Daemons. Podman's command has none; its
-// service is one, and an ordinary user's has a process that holds the
-// namespaces, and one that gives the network of all bridges.
+// Daemons returns the API service. An ordinary user's Podman also has a process
+// that holds the namespaces, and one for the network of all bridges.
 func (env *environment) Daemons(context.Context) (sockets []string, pids []int) {
 	if env.byAPI {
 		sockets = append(sockets, env.rest.socket)

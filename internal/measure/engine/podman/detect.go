@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	var det engine.Detection
 	fail := func(err error) engine.Detection {

@@ -44,7 +44,6 @@ type environment struct {
 	release []func(context.Context) error // in reverse order
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	for _, factor := range engine.Factors {
 		if err := possible(kit, factor, spec.Level(factor)); err != nil {
@@ -227,7 +226,6 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	return nil
 }
 
-// Run is documented in engine.Environment.
 func (env *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	if f := env.impossible(task); f != nil {
 		return engine.Result{Failure: f}, nil
@@ -259,8 +257,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task) (engine.Re
 	return res, nil
 }
 
-// Ping is documented in apirun.Daemon, as are the others. The command has no
-// daemon.
+// Ping asks the API service; the command has no daemon.
 func (env *environment) Ping(ctx context.Context) error {
 	if !env.byAPI {
 		return nil
@@ -268,26 +265,23 @@ func (env *environment) Ping(ctx context.Context) error {
 	return env.rest.answers(ctx)
 }
 
-// Thing is documented in apirun.Daemon.
 func (env *environment) Thing(task engine.Task) *engine.Thing {
 	t := env.p.thing(engine.KindContainer, task.Name)
 	return &t
 }
 
-// Remove is documented in apirun.Daemon.
 func (env *environment) Remove(ctx context.Context, task engine.Task) error {
 	return env.p.removeContainer(ctx, task.Name)
 }
 
-// Failure is documented in apirun.Daemon.
 func (env *environment) Failure(what string, err error) *record.Failure {
 	e := restWrong(what, err)
 	return &record.Failure{Class: e.Class, Text: e.Error() + env.lost()}
 }
 
-// Remains is documented in apirun.Looker. The container's monitor is waited for,
-// whose clean-up (`podman container cleanup`) runs on after `podman run` has
-// returned and would disturb the next trial.
+// Remains waits for the container's monitor, whose clean-up (`podman container
+// cleanup`) runs on after `podman run` has returned and would disturb the next
+// trial.
 func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, error) {
 	id, err := env.p.ours(ctx, task.Name)
 	if err != nil || id != "" {
@@ -303,13 +297,11 @@ func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, er
 	return false, nil
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (env *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	cmd := env.p.command(env.settings.args("run", task, "--rm", "--interactive")...)
 	return env.api.Exchange(ctx, task, func() ([]probe.Exchange, error) { return env.Base.Exchange(ctx, task, cmd, rounds) })
 }
 
-// Close is documented in engine.Environment.
 func (env *environment) Close(ctx context.Context) error {
 	return env.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if env.Base != nil { // what commands hold they end themselves

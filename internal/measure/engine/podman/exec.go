@@ -24,7 +24,6 @@ type restExec struct {
 	oom    func() bool
 }
 
-// Program is documented in apirun.Container.
 func (l *restLife) Program(task engine.Task, _ engine.Place) (apirun.Process, *record.Failure) {
 	body, err := json.Marshal(map[string]any{"AttachStdout": true, "AttachStderr": true, "Env": task.Env, "Cmd": task.Argv})
 	if err != nil {
@@ -33,7 +32,6 @@ func (l *restLife) Program(task engine.Task, _ engine.Place) (apirun.Process, *r
 	return &restExec{Life: apirun.NewLife(task), r: l.env.rest, in: l.Task.Name, body: body, oom: l.env.Group.OOMWatch()}, nil
 }
 
-// Up is documented in apirun.Process, as are the others.
 func (x *restExec) Up(ctx, stay context.Context) error {
 	x.Phase("creating the execution")
 	var made struct{ ID string }
@@ -53,8 +51,8 @@ func (x *restExec) Up(ctx, stay context.Context) error {
 	return nil
 }
 
-// Await is documented in apirun.Process: 126 and 127 are the engine's status
-// where the program said nothing.
+// Await takes 126 and 127 as the engine's status where the program printed
+// nothing.
 func (x *restExec) Await(ctx context.Context) error {
 	err := x.AwaitStatus(ctx, func() (bool, int, error) {
 		var seen struct {
@@ -73,5 +71,4 @@ func (x *restExec) Await(ctx context.Context) error {
 	return nil
 }
 
-// OOM is documented in apirun.Process.
 func (x *restExec) OOM(context.Context) bool { return x.oom() }

@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Hold is documented in engine.Holder.
 func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	if f := env.impossible(task); f != nil {
 		return nil, apirun.Refusal(task, f)
@@ -21,7 +20,6 @@ func (env *environment) Hold(ctx context.Context, task engine.Task) (engine.Held
 	return env.holdCLI(ctx, task)
 }
 
-// Ready is documented in engine.Readier.
 func (env *environment) Ready(ctx context.Context) *record.Failure { return env.api.Ready(ctx) }
 
 // live is what is read of a container that runs.

@@ -63,9 +63,9 @@ func (env *environment) endSteps(task engine.Task, stop *engine.Stop) []clirun.S
 // execLimit is what podman may take to end when what it executes was killed.
 const execLimit = 10 * time.Second
 
-// Exec is documented in engine.Executor: one `podman exec`. At its time limit
-// what it executes is killed, and podman then ends by itself: were podman killed
-// with its monitor, the container could not be stopped any more.
+// Exec runs one `podman exec`. At the time limit the executed program is killed,
+// and podman then ends by itself: if podman were killed with its monitor, the
+// container could not be stopped any more.
 func (h *heldCLI) Exec(ctx context.Context, task engine.Task) (engine.Result, error) {
 	args := execArgs(h.ContainerName(), task)
 	limit := task.Limit

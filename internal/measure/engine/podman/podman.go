@@ -62,7 +62,6 @@ func New() *Engine {
 	return &Engine{groups: map[string]int{}, pauses: map[string]*pause{}, stores: map[string]int{}, fs: map[string]*private.FileSystem{}}
 }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{
 		Name: Name, Title: "Podman", Detached: true,

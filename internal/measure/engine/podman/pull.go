@@ -18,7 +18,6 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Pull is documented in engine.Puller.
 func (env *environment) Pull(ctx context.Context, task engine.PullTask) (engine.Pulled, error) {
 	ctx, cancel := context.WithTimeout(ctx, pullLimit)
 	defer cancel()
@@ -144,7 +143,6 @@ func (p *program) image(ctx context.Context, ref string) (*inspected, error) {
 	return &list[0], nil
 }
 
-// Drop is documented in engine.Puller.
 func (env *environment) Drop(ctx context.Context, ref string) error {
 	if err := env.p.removeImage(ctx, ref); err != nil {
 		return err
@@ -152,7 +150,6 @@ func (env *environment) Drop(ctx context.Context, ref string) error {
 	return env.Kit.Ledger.Gone(env.p.thing(engine.KindImage, ref))
 }
 
-// Sizes is documented in engine.Puller.
 func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSizes, error) {
 	none := engine.ImageSizes{Printed: -1, Unpacked: -1, Disk: -1, Shared: -1, Unique: -1, Converted: -1}
 	i, err := env.p.image(ctx, ref)

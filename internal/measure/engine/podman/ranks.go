@@ -22,8 +22,8 @@ var rankOptions = []string{"--network=host", "--pid=host", "--security-opt=label
 // own environment: each rank has others.
 var rankVariables = []string{"--env=OMPI_*", "--env=PMIX_*", "--env=PMI_*", "--env=PRTE_*", "--env=SLURM_*", "--env=UCX_*", "--env=FI_*"}
 
-// RunRanks is documented in engine.Parallel. One container for the ranks of a node
-// is started before the launcher, which then executes in it.
+// RunRanks starts one container for the ranks of a node before the launcher, which
+// then executes in it.
 func (env *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.Task) (engine.Result, error) {
 	if why := env.noRanks(ranks); why != "" {
 		return engine.Result{Failure: &record.Failure{Class: record.Unsupported, Text: why}}, nil

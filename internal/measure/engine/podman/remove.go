@@ -135,8 +135,8 @@ func (p *program) thing(kind, name string) engine.Thing {
 	return t
 }
 
-// Leftovers is documented in engine.Engine. It looks into root's stores and
-// the ordinary user's, by the program that each thing was made with.
+// Leftovers looks into the stores of root and of the ordinary user, by the program
+// that each thing was made with.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	var left []engine.Leftover
 	for len(things) > 0 {

@@ -35,7 +35,6 @@ const waitInterval = time.Millisecond
 // container's end is asked for when its output has ended.
 const waitYoung = 100 * time.Millisecond
 
-// Prepare is documented in apirun.Daemon.
 func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Container, *record.Failure) {
 	body, err := env.settings.spec(task)
 	if err != nil {
@@ -46,7 +45,6 @@ func (env *environment) Prepare(_ context.Context, task engine.Task) (apirun.Con
 
 func (l *restLife) path() string { return "/containers/" + l.Task.Name }
 
-// Up is documented in apirun.Process, as are the others.
 func (l *restLife) Up(ctx, stay context.Context) error {
 	ev, r := l.Res.Events, l.env.rest
 	l.Phase("creating the container")
@@ -102,12 +100,10 @@ func (l *restLife) wait(ctx context.Context) (status int, err error) {
 	return status, err
 }
 
-// Stop is documented in apirun.Container.
 func (l *restLife) Stop(ctx context.Context, s engine.Stop) error {
 	return l.env.rest.call(ctx, http.MethodPost, l.path()+"/stop", url.Values{"timeout": {graceSeconds(s)}}, nil, nil)
 }
 
-// Down is documented in apirun.Container.
 func (l *restLife) Down(ctx context.Context) error {
 	if l.look != nil {
 		l.Phase("inspecting the container")
@@ -119,10 +115,8 @@ func (l *restLife) Down(ctx context.Context) error {
 	return l.env.rest.call(ctx, http.MethodDelete, l.path(), url.Values{"v": {"true"}, "volumes": {"true"}}, nil, nil)
 }
 
-// OOM is documented in apirun.Process.
 func (l *restLife) OOM(context.Context) bool { return l.oom() }
 
-// Place is documented in apirun.Container.
 func (l *restLife) Place(ctx context.Context) (engine.Place, error) {
 	return l.env.placeOf(ctx, l.Task), nil
 }

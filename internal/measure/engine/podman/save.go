@@ -7,7 +7,7 @@ import (
 	"plimsoll/internal/measure/engine/adapter"
 )
 
-// Save is documented in engine.Saver: what `podman save` prints.
+// Save writes what `podman save` prints.
 func (env *environment) Save(ctx context.Context, ref string) (int64, error) {
 	var n adapter.Count
 	c := child.Command{Argv: env.p.argv([]string{"save", "--quiet", ref}), Env: env.p.env, Dir: "/",

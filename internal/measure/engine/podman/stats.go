@@ -12,8 +12,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// MemoryTold is documented in engine.Teller: what `podman stats` prints, to the
-// four digits that it does.
+// MemoryTold returns what `podman stats` prints, to four digits.
 func (env *environment) MemoryTold(ctx context.Context, containers []string) (int64, error) {
 	if len(containers) == 0 {
 		return 0, nil

@@ -1,5 +1,5 @@
 // Package progress reads what engines tell of a pull while it goes on: the same words by
-// their API and by their command, to whichever half of this program asks.
+// their API and by their command.
 //
 // It is opinionated: what an engine leaves out is missing, and never guessed from what
 // came before and after it.
@@ -20,7 +20,6 @@ import (
 // layer's end of the transfer was not told, that step is missing for the image.
 type Pull struct {
 	Digest string // of the manifest at which it has arrived
-	Held   int    // layers that it has already, by its own word
 
 	resolved int64
 	layers   map[string]*layer
@@ -44,7 +43,6 @@ func (p *Pull) Add(at int64, id, status string) {
 		return
 	}
 	if strings.HasPrefix(status, "Already exists") {
-		p.Held++
 		return
 	}
 	if p.layers == nil {

@@ -21,8 +21,8 @@ func TestPull(t *testing.T) {
 		got[s.Name] = s.At
 	}
 	want := map[string]int64{engine.StepResolve: 1, engine.StepTransfer: 8, engine.StepVerify: 10, engine.StepUnpack: 12}
-	if p.Digest != "sha256:12" || p.Held != 1 || len(got) != len(want) {
-		t.Errorf("digest %q, %d held, steps %v, want %v", p.Digest, p.Held, got, want)
+	if p.Digest != "sha256:12" || len(got) != len(want) {
+		t.Errorf("digest %q, steps %v, want %v", p.Digest, got, want)
 	}
 	for k, v := range want {
 		if got[k] != v {
@@ -48,8 +48,8 @@ func TestPullLines(t *testing.T) {
 		p.AddLine(int64(i+1), line)
 	}
 	steps := p.Steps(false)
-	if p.Digest != "sha256:12" || p.Held != 1 || len(steps) != 3 || steps[2].Name != engine.StepUnpack || steps[2].At != 5 {
-		t.Errorf("digest %q, %d held, steps %v", p.Digest, p.Held, steps)
+	if p.Digest != "sha256:12" || len(steps) != 3 || steps[2].Name != engine.StepUnpack || steps[2].At != 5 {
+		t.Errorf("digest %q, steps %v", p.Digest, steps)
 	}
 }
 

@@ -23,9 +23,9 @@ func (s *sarus) thing(kind, name string) engine.Thing {
 	return t
 }
 
-// Leftovers is documented in engine.Engine: images in the repositories of root
-// and of the ordinary user, and containers whose `sarus run` was killed. Neither
-// can bear a label; both have the run's id in their name.
+// Leftovers finds images in the repositories of root and of the ordinary user, and
+// containers whose `sarus run` was killed. Neither can bear a label; both have the
+// run's id in their name.
 func (e *Engine) Leftovers(ctx context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookForEach(things, func(t engine.Thing) (bool, error) {
 		s, err := e.of(kit, t)
@@ -77,7 +77,6 @@ func (s *sarus) holds(ctx context.Context, kit *engine.Kit, t engine.Thing) (boo
 	return len(groups) > 0, err
 }
 
-// Bearing is documented in engine.Bearer.
 func (e *Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
 	path, err := kit.LookPath(program)
 	if err != nil {

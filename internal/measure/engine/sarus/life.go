@@ -56,7 +56,6 @@ func (e *environment) plan(task engine.Task, options []string) clirun.Plan {
 	return p
 }
 
-// Run is documented in engine.Environment.
 func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result, error) {
 	list, err := options(task)
 	if err != nil {
@@ -65,8 +64,8 @@ func (e *environment) Run(ctx context.Context, task engine.Task) (engine.Result,
 	return e.account(ctx, task.Name, func() (engine.Result, error) { return e.Base.Run(ctx, e.plan(task, list)) })
 }
 
-// Hold is documented in engine.Holder. Sarus can't detach, and executes nothing
-// in a container that runs.
+// Hold keeps `sarus run` in the background: Sarus can't detach, and executes
+// nothing in a running container.
 func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, error) {
 	list, err := options(task)
 	if err != nil {
@@ -83,7 +82,6 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 	return clirun.AsHeld(e.Base.Hold(ctx, how))
 }
 
-// Calibrate is documented in engine.Calibrator.
 func (e *environment) Calibrate(ctx context.Context, task engine.Task, rounds int) ([]probe.Exchange, error) {
 	var offsets []probe.Exchange
 	_, err := e.account(ctx, task.Name, func() (res engine.Result, err error) {

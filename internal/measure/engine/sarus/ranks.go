@@ -10,9 +10,9 @@ import (
 	"plimsoll/internal/measure/engine/clirun"
 )
 
-// RunRanks is documented in engine.Parallel. A container has the environment of
-// its `sarus run`, and so the launcher's variables, and shares the host's network
-// and process numbers.
+// RunRanks runs a container for each rank. It has the environment of its
+// `sarus run`, and so the launcher's variables, and shares the host's network and
+// process numbers.
 func (e *environment) RunRanks(ctx context.Context, ranks engine.Ranks, task engine.Task) (engine.Result, error) {
 	if ranks.Shared {
 		return adapter.Refused(adapter.Unsupported("Sarus executes nothing in a container that runs, so that each rank is one")), nil

@@ -48,14 +48,12 @@ var levels = map[string][]string{
 	engine.Image:    engine.ImageLevels(),
 }
 
-// Info is documented in engine.Engine.
 func (*Engine) Info() engine.Info {
 	return engine.Info{Name: "sarus", Title: title, Levels: engine.Known(levels), ByHand: byHand,
 		Typical: 300 * time.Millisecond, Images: engine.ImagesGiven, Programs: []engine.Program{{Name: program, Unnamed: true}},
 		Processes: engine.Processes{Helpers: []string{"sarus", "runc"}}}
 }
 
-// Detect is documented in engine.Engine.
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 	d := engine.Detection{Levels: engine.AllUsable(levels), Facts: map[string]string{"daemon": "none"}}
 	d.Levels[engine.Rootless] = adapter.RootlessLevels(kit)
@@ -77,7 +75,6 @@ type environment struct {
 	release func(context.Context) error
 }
 
-// Open is documented in engine.Engine.
 func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	d := e.Detect(ctx, kit)
 	if err := engine.Refuse(e.Info(), d, spec); err != nil {
@@ -119,7 +116,6 @@ func (e *environment) prove(ctx context.Context) error {
 	return nil
 }
 
-// Close is documented in engine.Environment.
 func (e *environment) Close(ctx context.Context) error {
 	return e.closing.Do(ctx, func(ctx context.Context) (errs []error) {
 		if e.Base != nil {

@@ -54,7 +54,6 @@ type replaced struct {
 	name, path string
 }
 
-// Open is documented in engine.Engine.
 func (r replaced) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (engine.Environment, error) {
 	other := *kit
 	other.LookPath = func(name string) (string, error) {

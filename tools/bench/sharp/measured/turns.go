@@ -38,7 +38,6 @@ func (t *turns) Step(text string) {
 	}
 }
 
-// Trial is documented in run.Progress.
 func (t *turns) Trial(u run.Upcoming) {
 	if u.Warmup || u.Block == t.block || t.err != nil || t.ready == nil {
 		return

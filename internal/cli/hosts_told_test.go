@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +12,9 @@ import (
 	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/analyze/factors"
 	"plimsoll/internal/understand/analyze/hosts"
-	"plimsoll/internal/understand/web"
 )
 
-// What is a host: one rule, for every command that reads several and for the served page.
+// What is a host: one rule, for every command that reads several.
 func TestHostsTold(t *testing.T) {
 	type m = record.Host
 	cases := []struct {
@@ -44,7 +40,6 @@ func TestHostsTold(t *testing.T) {
 		{"one of an earlier version", []m{{Name: "a", Machine: "1", Boot: "x", CPU: "c"}, {Name: "a", CPU: "c"}, {Name: "b", Machine: "2", Boot: "y", CPU: "c"}}, false, hosts.ByMachine, 2, false},
 		{"nothing is known", []m{{}, {}}, false, hosts.ByMachine, 1, false},
 	}
-	var folders []string
 	for _, c := range cases {
 		write := func(session string) (folder string, dirs []string) {
 			specs := recordtest.Fleet(len(c.machines), 4)
@@ -58,7 +53,6 @@ func TestHostsTold(t *testing.T) {
 			return folder, dirs
 		}
 		folder, dirs := write("")
-		folders = append(folders, folder)
 		if by, n := hosts.Told(c.machines, dirs); by != c.by || n != c.want {
 			t.Errorf("%s: %d hosts by %s, want %d by %s", c.what, n, by, c.want, c.by)
 		}
@@ -94,51 +88,4 @@ func TestHostsTold(t *testing.T) {
 			t.Errorf("%s: compare: %v, %d hosts, want %d: %s", c.what, err, len(changes.Hosts), c.want, errs)
 		}
 	}
-	served := servedHosts(t, folders)
-	for i, c := range cases {
-		if want := c.want; served[folders[i]] != want && (want > 1 || served[folders[i]] != 0) {
-			t.Errorf("%s: the served page has %d hosts, want %d", c.what, served[folders[i]], want)
-		}
-	}
-}
-
-// servedHosts asks plimsoll serve of how many hosts the runs in each folder are; of one
-// it says nothing.
-func servedHosts(t *testing.T, folders []string) map[string]int {
-	t.Helper()
-	s, err := web.New(web.Options{Dirs: folders})
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended, ready := make(chan error, 1), make(chan string, 1)
-	go func() { ended <- s.Serve(ctx, l, "127.0.0.1", func(a string) { ready <- a }) }()
-	client := &http.Client{Transport: &http.Transport{}}
-	defer func() {
-		client.CloseIdleConnections()
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("serving ended with %v", err)
-		}
-	}()
-	var at string
-	select {
-	case at = <-ready:
-	case err := <-ended:
-		ended <- err // for the end
-		t.Fatalf("serving ended with %v before it began", err)
-	}
-	answer, err := client.Get(strings.TrimSuffix(at, "/") + "/api/runs")
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	var index web.Index
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&index))
-	names, out := map[string]string{}, map[string]int{}
-	for _, f := range index.Folders {
-		names[f.ID] = f.Name
-	}
-	for _, f := range index.Hosts {
-		out[names[f.Folder]] = f.Hosts
-	}
-	return out
 }

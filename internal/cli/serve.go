@@ -21,7 +21,7 @@ func serveCommand(w World) *cobra.Command {
 	listen := defaultListen
 	c := &cobra.Command{
 		Use:   "serve DIR...",
-		Short: "Show runs in a browser: live ones too, two compared, and their history",
+		Short: "Show runs in a browser, also while they are measured",
 		Long: `Serves pages of all runs in the folders. Each DIR is a run, or a folder of runs;
 new ones appear as they come. A run in progress is followed live, at under 1 % of
 one processor, and none while nobody looks.

@@ -61,7 +61,6 @@ var List = []Kind{
 	{Code: "few", By: Compare, Says: "too few blocks for an interval"},
 	{Code: "more-failures", By: Compare, Says: "a larger share of a cell's trials failed in NEW; a warning if the intervals do not overlap (95 %, corrected)"},
 	{Code: "hidden-factor", By: Compare, Says: "a place of `--row` and `--col` holds several cells"},
-	{Code: "host-left-out", By: Hosts, Says: "the run of a host has no counted trial yet, or was measured otherwise: it is not in the tables of the served page"},
 	{Code: "host-unfinished", By: Hosts, Says: "the run of a host is not done: the trials that it has are in the tables"},
 	{Code: "host-changed", By: Hosts, Says: "the two runs of a host differ in more than what is compared, such as the kernel or the processor"},
 	{Code: "hosts-together", By: Hosts, Says: "hosts are told apart by their names, and some are of one machine: how much machines differ is not in the tables"},

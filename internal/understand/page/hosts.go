@@ -36,8 +36,6 @@ type hostsContent struct {
 	Factors              []factorsPart
 	Findings             *findingsPart // nil where the study claims nothing
 	Legend               []string
-	// Of a server's page: what is loaded.
-	Styles, Scripts []string
 }
 
 // hostsPart is one metric of one workload.
@@ -70,16 +68,7 @@ type findingsPart struct {
 // script: sentences, a forest plot for each metric, which factor depends on the host, where
 // claims hold, and every number in tables. There may be no claims: nil.
 func WriteHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, claims *hosts.Claims) error {
-	return writeHosts(w, h, f, claims, hostsContent{Policy: policy(style, nil), Style: template.CSS(style)}) //nolint:gosec // our own, from the program itself
-}
-
-// ServeHosts writes the same document for a server, as Shell does that of a run: these
-// styles and scripts are loaded after the page's own style, and the server sets the policy.
-func ServeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, claims *hosts.Claims, styles, scripts []string) error {
-	return writeHosts(w, h, f, claims, hostsContent{Styles: append([]string{"/assets/plimsoll.css"}, styles...), Scripts: scripts})
-}
-
-func writeHosts(w io.Writer, h *hosts.Hosts, f []*factors.OverHosts, claims *hosts.Claims, c hostsContent) error {
+	c := hostsContent{Policy: policy(style, nil), Style: template.CSS(style)} //nolint:gosec // our own, from the program itself
 	c.Title, c.Scope, c.Hosts, c.Legend = report.HostsTitle(h), words.Sentence(report.HostsScope(h)), report.HostTable(h), report.HostsLegend(h)
 	if len(h.Remark) > 0 {
 		c.Remarks = report.RemarkTable(h.Remark)

@@ -48,14 +48,6 @@ type SaidWork struct {
 	Apart    bool   `json:"apart"`
 }
 
-// Brief gives the answer of a result in a few words, for a list of many.
-func Brief(res *analyze.Result) string {
-	if s := Say(res); s != nil && len(s.Lines) > 0 {
-		return s.Lines[0].Label + ": " + s.Lines[0].Text
-	}
-	return verdict.Of(res, "")[0]
-}
-
 // saidWidth is how many characters a line of a page's answer has at most.
 const saidWidth = 120
 

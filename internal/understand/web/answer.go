@@ -4,29 +4,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-
-	"plimsoll/internal/understand/analyze"
 )
 
 // answer sends a document, or says why there is none.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc *document, err error) {
-	var bad *badQuery
-	var choice *analyze.ChoiceError
-	switch {
-	case err == nil:
-	case errors.Is(err, errNoRun):
-		s.fail(w, http.StatusNotFound, err)
-		return
-	case errors.As(err, &bad), errors.As(err, &choice):
-		s.fail(w, http.StatusBadRequest, err)
-		return
-	default:
+	if err != nil {
 		s.fail(w, http.StatusUnprocessableEntity, err)
 		return
 	}

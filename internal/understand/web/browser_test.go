@@ -5,16 +5,13 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"plimsoll/internal/common/require"
-	"plimsoll/internal/record/recordtest"
 	"plimsoll/internal/understand/page/browsertest"
 )
 
@@ -23,14 +20,7 @@ import (
 func TestBrowser(t *testing.T) {
 	b := browsertest.Begin(t)
 	folder := t.TempDir()
-	for i := range 9 {
-		s := small(uint64(i + 4))
-		if i >= 5 {
-			s.Envs = slices.Clone(s.Envs)
-			s.Envs[3].StartUp = s.Envs[3].StartUp * 3 / 2
-		}
-		put(t, s, folder, fmt.Sprintf("r%d", i))
-	}
+	put(t, small(4), folder, "r0")
 	bad := hostile(t, folder)
 	w, run, plan := living(t, folder)
 	waiting := 0.25
@@ -45,12 +35,10 @@ func TestBrowser(t *testing.T) {
 	live := id("live")
 	t.Run("drawn", func(t *testing.T) {
 		for _, c := range []struct{ name, path, ready string }{
-			{"index", "/", `document.querySelectorAll("tbody tr").length === 11 && document.querySelector("progress")`},
+			{"index", "/", `document.querySelectorAll("tbody tr").length === 3 && document.querySelector("progress")`},
 			{"run", "/runs/" + id("r0"), `document.body.dataset.shown && document.querySelector("#main [data-chart]")`},
 			{"live", "/runs/" + live, `document.querySelector("#live [data-drawn]") && document.querySelector("#live tbody tr") && document.body.dataset.shown`},
 			{"hostile", "/runs/" + id(bad), `document.querySelector("#live tbody tr") && document.body.dataset.shown`},
-			{"compare", "/compare?base=" + id("r0") + "&new=" + id("r8"), `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
-			{"history", "/history", `document.querySelector("[data-drawn]") && document.querySelector("td.worse")`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
@@ -61,12 +49,6 @@ func TestBrowser(t *testing.T) {
 					text, _ := browsertest.Eval[string](p, "document.body.innerText.slice(0, 2000)")
 					problems, _ := p.Problems()
 					t.Fatalf("%v\n%s\n%q", err, text, problems)
-				}
-				if c.name == "history" {
-					// Under the mouse a chart tells its numbers.
-					if err := errors.Join(p.Click("#chart-history-0-0 .canvas"), p.Wait(`document.querySelector(".tip dd")`)); err != nil {
-						t.Error(err)
-					}
 				}
 				checkPage(t, p)
 				if odd, err := browsertest.Eval[string](p, `[...document.body.innerText].filter(c => c === "\u202e" || c === "\u001b").join("")`); err != nil || odd != "" {
@@ -104,47 +86,6 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("the page is wider than a phone: %q, %v", wide, err)
 		}
 	})
-}
-
-// The page of several hosts is one click away, and follows one that goes on.
-func TestBrowserHosts(t *testing.T) {
-	b := browsertest.Begin(t)
-	folder := t.TempDir()
-	fleet := recordtest.Fleet(3, 6)
-	for _, s := range fleet[:2] {
-		put(t, s, folder, s.Host.Name)
-	}
-	w, plan := livingHost(t, folder, fleet[2])
-	x := open(t, Options{Dirs: []string{folder}, Plan: plans(plan), Used: func() time.Duration { return 0 }})
-	x.shelf.rest = 0
-	p, err := b.Open(x.address+"/", browsertest.Options{})
-	require.NoError(t, err)
-	defer p.Close()
-	wait := func(what string) {
-		t.Helper()
-		if err := p.Wait(what); err != nil {
-			text, _ := browsertest.Eval[string](p, "document.body.innerText.slice(0, 2000)")
-			problems, _ := p.Problems()
-			t.Fatalf("%v\n%s\n%q", err, text, problems)
-		}
-	}
-	wait(`document.querySelector("a[href^='/hosts?']")`)
-	require.NoError(t, p.Click("a[href^='/hosts?']"))
-	wait(`document.querySelector("#title")?.textContent === "fleet on 2 hosts" && document.querySelector("#progress progress")`)
-	checkPage(t, p)
-	keep(t, p, "hosts")
-	for _, trial := range plan {
-		require.NoError(t, w.Append(trial))
-	}
-	wait(`document.querySelector("#main").innerText.includes("node3") && document.querySelectorAll("#hosts tbody tr").length >= 3 && !document.querySelector("#main").innerText.includes("node3 is left out")`)
-	wait(`document.querySelector("#title").textContent === "fleet on 3 hosts"`)
-	checkPage(t, p)
-	alone, err := b.Open(x.address+"/runs/"+x.index(t).Hosts[0].Runs[0], browsertest.Options{})
-	require.NoError(t, err)
-	defer alone.Close()
-	p = alone
-	wait(`document.querySelector("#fleet a[href^='/hosts?']")?.textContent.endsWith("on 3 hosts together")`)
-	checkPage(t, p)
 }
 
 func checkPage(t *testing.T, p *browsertest.Page) {

@@ -141,7 +141,7 @@ func TestToken(t *testing.T) {
 		{"none at all", "/?token=", "192.0.2.7:7654", "", 401},
 		{"two", "/?token=" + g.token + "&token=x", "192.0.2.7:7654", "", 401},
 		{"a wrong cookie", "/", "192.0.2.7:7654", g.cookie + "=" + other.token, 401},
-		{"right, by the address", "/history?dir=a&token=" + g.token, "192.0.2.7:7654", "", 303},
+		{"right, by the address", "/runs/x?dir=a&token=" + g.token, "192.0.2.7:7654", "", 303},
 		{"right, by the name", "/?token=" + g.token, "lab.example:7654", "", 303},
 		{"right, through another name", "/?token=" + g.token, "evil.example:7654", "", 421},
 		{"right, and two slashes", "//evil.example/?token=" + g.token, "192.0.2.7:7654", "", 303},
@@ -167,7 +167,7 @@ func TestToken(t *testing.T) {
 		if len(set) != 1 || set[0].Value != g.token || !set[0].HttpOnly || set[0].SameSite != http.SameSiteStrictMode || set[0].Domain != "" {
 			t.Errorf("%s: cookies %+v", c.what, set)
 		}
-		if strings.HasPrefix(c.path, "/history") && to != "/history?dir=a" {
+		if strings.HasPrefix(c.path, "/runs/x") && to != "/runs/x?dir=a" {
 			t.Errorf("%s: it leads to %q", c.what, to)
 		}
 	}

@@ -21,11 +21,9 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// page is one that a script fills from the JSON below /api.
-func (s *Server) page(title, script string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		s.shell(w, r, page.ShellOptions{Title: title, Scripts: []string{"/assets/" + script}})
-	}
+// pageRuns is the list of the runs, which its script fills.
+func (s *Server) pageRuns(w http.ResponseWriter, r *http.Request) {
+	s.shell(w, r, page.ShellOptions{Title: "Runs", Scripts: []string{"/assets/index.js"}})
 }
 
 // shell sends the report's page with the scripts from here.
@@ -57,9 +55,6 @@ func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) {
 	o := page.ShellOptions{Title: titleOf(sum), Data: "/api/runs/" + p.id, Scripts: []string{"/assets/run.js"}}
 	if sum.Status == running || sum.Killed {
 		o.Scripts = append(o.Scripts, "/assets/live.js")
-	}
-	if s.hasFellows(p.id) {
-		o.Scripts = append(o.Scripts, "/assets/fleet.js")
 	}
 	s.shell(w, r, o)
 }

@@ -48,10 +48,6 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 			t.Errorf("%s: %s, %q, want %s", name, s.Status, s.Problem, want)
 		}
 	}
-	id := x.run(t, "output").ID
-	if code, _, text := x.get(t, "/api/runs/"+id+"/outputs/0"); code != http.StatusNotFound {
-		t.Errorf("an output that is a pipe: %d %s", code, text)
-	}
 	if code, _, _ := x.get(t, "/api/runs/"+x.run(t, "trials").ID); code == http.StatusOK {
 		t.Error("trials that are a pipe were shown")
 	}

@@ -71,7 +71,6 @@ type Server struct {
 	mu       sync.Mutex
 	watchers map[string]*watcher
 	viewers  int
-	fleets   map[string]*together // by the address of their page
 }
 
 // New makes a server of these folders. It reads nothing yet.

@@ -12,44 +12,29 @@ import (
 	"time"
 
 	"plimsoll/internal/record"
-	"plimsoll/internal/understand/analyze"
-	"plimsoll/internal/understand/analyze/evaluate"
 	"plimsoll/internal/understand/view"
 )
 
 // restLeast is for how long at least nothing is made anew of a run that goes on.
 const restLeast = 10 * time.Second
 
-// What is kept of what was made, in bytes, and of answers in their number.
-const (
-	maxResults   = 256 << 20
-	maxDocuments = 64 << 20
-	maxAnswers   = 32
-)
+// maxDocuments bounds what is kept of what was made, in bytes.
+const maxDocuments = 64 << 20
 
-// shelf keeps what was made of runs.
+// shelf keeps the data of the pages of runs.
 type shelf struct {
 	server    *Server
-	work      chan struct{} // one at a time makes something
-	results   kept[analysed]
-	documents kept[*document]
-	answers   kept[*document]
+	work      sync.Mutex // one at a time makes something
+	documents kept
 	// build makes the data of a page; a test counts how often.
 	build func(*record.Reader) (*view.Data, error)
 	rest  time.Duration
 }
 
 func (s *shelf) init(server *Server) {
-	s.server, s.work, s.rest = server, make(chan struct{}, 1), restLeast
+	s.server, s.rest = server, restLeast
 	s.build = func(r *record.Reader) (*view.Data, error) { return view.Build(r, view.Options{}) }
-	s.results.max, s.documents.max, s.answers.max = maxResults, maxDocuments, maxAnswers
-}
-
-// analysed is a result with the state of the run that it is of.
-type analysed struct {
-	*analyze.Result
-	place *place
-	stamp stamp
+	s.documents.max = maxDocuments
 }
 
 // document is JSON ready to be sent.
@@ -86,47 +71,21 @@ func (b both) Write(p []byte) (int, error) {
 // data is what the page of a run draws.
 func (s *shelf) data(p *place) (*document, error) {
 	now := p.stamp()
-	return s.documents.get(p.id, now, func() (*document, int, time.Duration, error) {
-		defer s.turn()()
+	return s.documents.get(p.id, now, func() (*document, time.Duration, error) {
+		s.work.Lock()
+		defer s.work.Unlock()
 		used := s.server.stopwatch()
 		r, err := p.open()
 		if err != nil {
-			return nil, 0, 0, err
+			return nil, 0, err
 		}
 		d, err := s.build(r)
 		if err != nil {
-			return nil, 0, 0, err
+			return nil, 0, err
 		}
 		doc, err := newDocument(d)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		return doc, len(doc.zipped), s.restOf(now, used()), nil
+		return doc, s.restOf(now, used()), err
 	})
-}
-
-// result is the analysis of a run.
-func (s *shelf) result(p *place) (analysed, error) {
-	now := p.stamp()
-	return s.results.get(p.id, now, func() (analysed, int, time.Duration, error) {
-		defer s.turn()()
-		used := s.server.stopwatch()
-		r, err := p.open()
-		if err != nil {
-			return analysed{}, 0, 0, err
-		}
-		res, err := evaluate.Run(r, evaluate.Options{})
-		if err != nil {
-			return analysed{}, 0, 0, err
-		}
-		return analysed{res, p, now}, weight(res), s.restOf(now, used()), nil
-	})
-}
-
-// turn waits until nothing else is being made, and gives what lets go.
-func (s *shelf) turn() func() {
-	s.work <- struct{}{}
-	return func() { <-s.work }
 }
 
 // restOf is how long what was made is good for although the run goes on.
@@ -138,35 +97,20 @@ func (s *shelf) restOf(of stamp, used time.Duration) time.Duration {
 	return max(s.rest, restShare*used)
 }
 
-// weight is about how many bytes a result takes.
-func weight(r *analyze.Result) int {
-	n := 10_000
-	for w := range r.Workloads {
-		for t := range r.Workloads[w].Tables {
-			tab := &r.Workloads[w].Tables[t]
-			n += 300 * len(tab.Pairs)
-			for c := range tab.Cells {
-				n += 500 + 50*len(tab.Cells[c].BlockMedians)
-			}
-		}
-	}
-	return n
-}
-
 // kept is what was made, by a key; the oldest goes when there is too much.
-type kept[T any] struct {
+type kept struct {
 	max int
 
 	mu    sync.Mutex
-	items map[string]*item[T]
+	items map[string]*item
 	order []string // the one that was asked for last at the end
 	sum   int
 }
 
-type item[T any] struct {
+type item struct {
 	mu     sync.Mutex // held while it is made: others wait for the same
-	stamp  any
-	value  T
+	stamp  stamp
+	doc    *document
 	err    error
 	made   bool
 	until  time.Time
@@ -175,35 +119,31 @@ type item[T any] struct {
 
 // get gives what is there, where it is of this stamp or may still be used, or
 // makes it. The time is how long it may be used although its run goes on.
-func (k *kept[T]) get(key string, now any, produce func() (T, int, time.Duration, error)) (T, error) {
+func (k *kept) get(key string, now stamp, produce func() (*document, time.Duration, error)) (*document, error) {
 	it := k.item(key)
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	if it.good(now) {
-		return it.value, it.err
+		return it.doc, it.err
 	}
-	value, weight, good, err := produce()
-	it.value, it.err, it.stamp, it.made, it.until = value, err, now, true, time.Now().Add(good)
-	k.put(key, it, max(weight, 1))
-	return value, err
+	doc, good, err := produce()
+	it.doc, it.err, it.stamp, it.made, it.until = doc, err, now, true, time.Now().Add(good)
+	weight := 1
+	if doc != nil {
+		weight += len(doc.zipped)
+	}
+	k.put(key, it, weight)
+	return doc, err
 }
 
 // good says whether what is there need not be made anew: nothing has changed,
 // or the run only went on.
-func (it *item[T]) good(now any) bool {
-	if !it.made {
-		return false
-	}
-	if it.stamp == now {
-		return true
-	}
-	was, ok := it.stamp.(stamp)
-	is, _ := now.(stamp)
-	return ok && is.written && is.files[0] == was.files[0] && time.Now().Before(it.until)
+func (it *item) good(now stamp) bool {
+	return it.made && (it.stamp == now || now.written && now.files[0] == it.stamp.files[0] && time.Now().Before(it.until))
 }
 
 // good says whether what is there would be given as it is.
-func (k *kept[T]) good(key string, now any) bool {
+func (k *kept) good(key string, now stamp) bool {
 	k.mu.Lock()
 	it := k.items[key]
 	k.mu.Unlock()
@@ -217,26 +157,26 @@ func (k *kept[T]) good(key string, now any) bool {
 	return it.good(now)
 }
 
-func (k *kept[T]) item(key string) *item[T] {
+func (k *kept) item(key string) *item {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.items == nil {
-		k.items = map[string]*item[T]{}
+		k.items = map[string]*item{}
 	}
 	it := k.items[key]
 	if it == nil {
-		it = &item[T]{}
+		it = &item{}
 		k.items[key] = it
 	}
 	k.touch(key)
 	return it
 }
 
-func (k *kept[T]) touch(key string) {
+func (k *kept) touch(key string) {
 	k.order = append(slices.DeleteFunc(k.order, func(o string) bool { return o == key }), key)
 }
 
-func (k *kept[T]) put(key string, it *item[T], weight int) {
+func (k *kept) put(key string, it *item, weight int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.items[key] != it {

@@ -38,9 +38,6 @@ type Summary struct {
 	// Done of Total trials, of a run that goes on; 0 is not known.
 	Done  int `json:"done,omitempty"`
 	Total int `json:"total,omitempty"`
-
-	host    record.Host
-	command string
 }
 
 // The states of a run.
@@ -121,7 +118,6 @@ func (x *summarized) fill(r *record.Run) {
 	s := &x.sum
 	s.Run, s.Study, s.Title, s.Scale, s.Status = r.ID, r.Study.Name, r.Study.Title, r.Study.Scale, r.Status
 	s.Started, s.Finished = r.Started, r.Finished
-	s.host, s.command = r.Host, r.Study.Command
 	s.Machine, s.CPU, s.Tool = r.Host.Name, r.Host.CPU, r.Tool.Version
 	s.Environments, s.Workloads = len(r.Environments), len(r.Workloads)
 	for _, e := range r.Environments {

@@ -78,19 +78,6 @@ window.served = (() => {
   // num is a cell with a number, for the report's tables.
   const num = (t, v) => ({t: t ?? '', v, num: true});
 
-  // select is a labelled choice; options are [value, text].
-  function select(id, label, options, value, onchange) {
-    return h('label', {class: 'choice', for: id}, h('span', null, label),
-      h('select', {id, onchange: e => onchange(e.target.value)}, options.map(([v, t]) => h('option', {value: v, selected: v === value}, t))));
-  }
-
-  // ask changes the questions in the address and goes there.
-  function ask(changes) {
-    const q = new URLSearchParams(location.search);
-    for (const [k, v] of Object.entries(changes)) v ? q.set(k, v) : q.delete(k);
-    location.search = q.toString();
-  }
-
   function complain(err) {
     console.warn(err.message);
     main().prepend(h('p', {class: 'bad', role: 'alert'}, err.message));
@@ -98,9 +85,7 @@ window.served = (() => {
 
   const main = () => document.getElementById('main');
 
-  const here = location.pathname;
-  const link = (to, text) => h('a', {href: to, 'aria-current': here === to && 'page'}, text);
-  document.querySelector('.top').after(h('nav', {class: 'served', 'aria-label': 'Runs'}, link('/', 'Runs'), link('/compare', 'Compare'), link('/history', 'History')));
+  document.querySelector('.top').after(h('nav', {class: 'served', 'aria-label': 'Runs'}, h('a', {href: '/', 'aria-current': location.pathname === '/' && 'page'}, 'Runs')));
 
-  return {h, table, numbers, figure, tip, get, clean, time, date, share, num, select, ask, complain, main, report};
+  return {h, table, numbers, figure, tip, get, clean, time, date, share, num, complain, main, report};
 })();

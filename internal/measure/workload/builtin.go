@@ -192,3 +192,11 @@ func knownMetric(id string) (record.Metric, bool) {
 	}
 	return record.Metric{}, false
 }
+
+// DensityMetrics and LoadMetrics are what a trial of the workloads density and
+// load reports. The door has them, since the right wing derives them from the
+// time series.
+var (
+	DensityMetrics = record.DensityMetrics
+	LoadMetrics    = record.LoadMetrics
+)

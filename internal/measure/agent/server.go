@@ -115,5 +115,5 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 
 // clock tells the time and does nothing else, so that a round trip is short.
 func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, s.book.Clock())
+	answer(w, http.StatusOK, s.book.clock())
 }

@@ -160,3 +160,13 @@ func (f *abFlags) command(program string, bound, rest []string, seed uint64) str
 	gate.add(f.failures != "", "--allow-failures", f.failures)
 	return f.repeated(slices.Concat([]string{"plimsoll", "ab", program}, bound, rest), gate, abBudget, seed)
 }
+
+// shellLine is a command line that is put together.
+type shellLine []string
+
+// add adds words where what they say is given.
+func (l *shellLine) add(given bool, words ...string) {
+	if given {
+		*l = append(*l, words...)
+	}
+}

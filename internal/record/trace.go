@@ -11,8 +11,8 @@ import (
 // TraceSamples names the file below samples/ that holds the trace of a trial.
 const TraceSamples = "trace"
 
-// TraceVersion is the version of the format of a trace.
-const TraceVersion = 1
+// traceVersion is the version of the format of a trace.
+const traceVersion = 1
 
 // Trace is the kernel's view of one start: which thread ran on which processor,
 // what it called, where it waited and who woke it. Its first line is the head, then
@@ -121,7 +121,7 @@ func WriteTrace(w io.Writer, t *Trace) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	head := t.TraceHead
-	head.Version = TraceVersion
+	head.Version = traceVersion
 	err := enc.Encode(head)
 	for i := 0; err == nil && i < len(t.Events); i++ {
 		err = enc.Encode(&t.Events[i])
@@ -157,8 +157,8 @@ func ReadTrace(in io.Reader, name string) (*Trace, error) {
 	switch {
 	case t.Version == 0:
 		return nil, fmt.Errorf("%s: this is not the head of a trace", name)
-	case t.Version > TraceVersion:
-		return nil, fmt.Errorf("%s: the trace has format %d, this Plimsoll reads up to %d: a newer one can read it", name, t.Version, TraceVersion)
+	case t.Version > traceVersion:
+		return nil, fmt.Errorf("%s: the trace has format %d, this Plimsoll reads up to %d: a newer one can read it", name, t.Version, traceVersion)
 	case t.To < t.From:
 		return nil, fmt.Errorf("%s: the trace ends before it begins", name)
 	}

@@ -13,7 +13,7 @@ import (
 func someTrace() *Trace {
 	return &Trace{
 		TraceHead: TraceHead{
-			Version: TraceVersion, What: "docker", From: 1000, To: 2000, Until: "ready", Askers: []int{4, 5},
+			Version: traceVersion, What: "docker", From: 1000, To: 2000, Until: "ready", Askers: []int{4, 5},
 			Threads: []TraceThread{{ID: 4, Process: 4, Name: "plimsoll", Command: "plimsoll"}, {ID: 2, Process: 2, Name: "kthreadd", Kernel: true}},
 			Calls:   map[int]string{0: "read"}, Frames: []string{"pipe_read"},
 		},

@@ -348,7 +348,7 @@ func (w *Writer) WriteOutput(seq int, stdout, stderr []byte) (string, error) {
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			data = append(data, '\n')
 		}
-		data = append(data, StderrMark...)
+		data = append(data, stderrMark...)
 		data = append(data, stderr...)
 	}
 	f, err := w.output.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
@@ -362,8 +362,8 @@ func (w *Writer) WriteOutput(seq int, stdout, stderr []byte) (string, error) {
 	return name, nil
 }
 
-// StderrMark stands in an output file between standard output and error.
-const StderrMark = "--- standard error ---\n"
+// stderrMark stands in an output file between standard output and error.
+const stderrMark = "--- standard error ---\n"
 
 // CreateSamples opens the file for one collector's time series of a trial.
 func (w *Writer) CreateSamples(seq int, collector string) (io.WriteCloser, error) {

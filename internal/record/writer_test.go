@@ -240,7 +240,7 @@ func TestOutputAndSamples(t *testing.T) {
 	require.NoError(t, err)
 	f.Close()
 	data, _ := os.ReadFile(filepath.Join(dir, OutputDir, name))
-	if string(data) != "hello\n"+StderrMark+"oops\n" {
+	if string(data) != "hello\n"+stderrMark+"oops\n" {
 		t.Errorf("output %q", data)
 	}
 	for _, bad := range []string{"../run.json", "/etc/passwd", ""} {

@@ -76,9 +76,9 @@ func EverartsData() []Repetition { return slices.Clone(everarts()) }
 // before they take the mean.
 const dropped = 5
 
-// TrimmedMean is everarts2020's statistic: the mean without the five largest
+// trimmedMean is everarts2020's statistic: the mean without the five largest
 // values. It is NaN where nothing is left.
-func TrimmedMean(values []float64) float64 {
+func trimmedMean(values []float64) float64 {
 	sorted := stats.Sorted(values)
 	if len(sorted) <= dropped {
 		return math.NaN()
@@ -144,7 +144,7 @@ var everartsValues = sync.OnceValue(func() []Value {
 			}
 			v := Value{Source: "everarts2020", Table: EverartsTable(first.Workload), Engine: engine, Variant: variant, Image: first.Image,
 				Workload: name, Metric: p.metric, Unit: "ms", Better: record.LowerIsBetter,
-				Value: TrimmedMean(values), CI95: math.NaN(), SD: math.NaN(),
+				Value: trimmedMean(values), CI95: math.NaN(), SD: math.NaN(),
 				Note: fmt.Sprintf("mean of %d values without the %d largest", len(values), dropped)}
 			sorted := stats.Sorted(values)
 			v.Raw, v.Median = values, &Median{Value: stats.Median(sorted)}

@@ -132,7 +132,7 @@ func TestEverartsValues(t *testing.T) {
 	if got := find("start").Value; len(by) != 20 || math.Abs(got-sum/15) > 1e-9 {
 		t.Errorf("the mean without the five largest of %d is %v, not %v", len(by), got, sum/15)
 	}
-	if !math.IsNaN(TrimmedMean([]float64{1, 2, 3, 4, 5})) {
+	if !math.IsNaN(trimmedMean([]float64{1, 2, 3, 4, 5})) {
 		t.Error("a mean of nothing")
 	}
 	if ping := Find(Query{Source: "everarts2020", Table: EverartsTable("Ping")}); len(ping) != 68 || ping[0].Value < 5 || ping[0].Value > 30 || ping[0].Unit != "ms" {

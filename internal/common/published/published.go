@@ -97,8 +97,8 @@ type Query struct {
 	Source, Table, Engine, Variant, Image, Workload, Metric string
 }
 
-// NoVariant as a Query's Variant means a row without one.
-const NoVariant = "none"
+// noVariant as a Query's Variant means a row without one.
+const noVariant = "none"
 
 // Find lists the values that a query means.
 func Find(q Query) []Value {
@@ -108,7 +108,7 @@ func Find(q Query) []Value {
 	for i := range all {
 		v := &all[i]
 		if is(q.Engine, v.Engine) && is(q.Image, v.Image) &&
-			is(q.Workload, v.Workload) && is(q.Metric, v.Metric) && (is(q.Variant, v.Variant) || q.Variant == NoVariant && v.Variant == "") {
+			is(q.Workload, v.Workload) && is(q.Metric, v.Metric) && (is(q.Variant, v.Variant) || q.Variant == noVariant && v.Variant == "") {
 			out = append(out, *v)
 		}
 	}

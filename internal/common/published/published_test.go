@@ -66,7 +66,7 @@ func TestFind(t *testing.T) {
 	if n := len(Find(Query{Source: "baresi2024", Table: "Table 3"})); n != 42 {
 		t.Errorf("%d values in Table 3", n)
 	}
-	with, without := Find(Query{Table: "Table 6", Engine: "docker"}), Find(Query{Table: "Table 6", Engine: "docker", Variant: NoVariant})
+	with, without := Find(Query{Table: "Table 6", Engine: "docker"}), Find(Query{Table: "Table 6", Engine: "docker", Variant: noVariant})
 	if len(with) == 0 || len(without) >= len(with) {
 		t.Errorf("%d with any variant, %d without one", len(with), len(without))
 	}

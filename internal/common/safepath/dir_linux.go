@@ -42,16 +42,16 @@ func (d *Dir) fd() int { return int(d.f.Fd()) }
 // Close lets go of the directory.
 func (d *Dir) Close() error { return d.f.Close() }
 
-// Shared says whether others than the owner may write to the directory.
-func (d *Dir) Shared() bool { return shared(&d.stat) }
+// shared says whether others than the owner may write to the directory.
+func (d *Dir) shared() bool { return shared(&d.stat) }
 
 // OursAlone says whether the directory belongs to us, and nobody else may write to it.
-func (d *Dir) OursAlone() bool { return d.Owner() == os.Geteuid() && !d.Shared() }
+func (d *Dir) OursAlone() bool { return d.Owner() == os.Geteuid() && !d.shared() }
 
 // Closed refuses, for root, a directory that others may write to: what root
 // puts there could be changed or replaced by them.
 func (d *Dir) Closed() error {
-	if os.Geteuid() != 0 || !d.Shared() {
+	if os.Geteuid() != 0 || !d.shared() {
 		return nil
 	}
 	return &UnsafeError{Path: d.path, At: d.path, UID: int(d.stat.Uid),

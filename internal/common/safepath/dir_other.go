@@ -47,7 +47,7 @@ func at(path string, rule Rule) (*Dir, error) {
 func (d *Dir) Close() error { return nil }
 
 // Shared is known on Linux only.
-func (d *Dir) Shared() bool { return false }
+func (d *Dir) shared() bool { return false }
 
 // OursAlone is known on Linux only.
 func (d *Dir) OursAlone() bool { return true }

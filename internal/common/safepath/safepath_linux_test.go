@@ -175,7 +175,7 @@ func TestSharedDirectories(t *testing.T) {
 	d, err = Open(loose, Rule{})
 	must(t, err)
 	d.Close()
-	if d.Shared() {
+	if d.shared() {
 		t.Error("root's own group is taken for others")
 	}
 	must(t, os.Chown(loose, 0, 50))

@@ -27,7 +27,7 @@ func (d *Dir) OpenSpecial(name string) (*os.File, error) {
 		return nil, d.failed("stat", name, err)
 	}
 	flags := unix.O_WRONLY | unix.O_NOCTTY
-	theirs := d.Shared() || !ours(d.stat.Uid) // others may have put it there
+	theirs := d.shared() || !ours(d.stat.Uid) // others may have put it there
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		if os.Geteuid() == 0 && (theirs || !ours(st.Uid)) {
 			return nil, nil // Replaceable says what is wrong with it

@@ -27,9 +27,9 @@ type BreakOptions struct {
 	Seed         uint64
 }
 
-// MinRegime is the smallest number of values before and after a break: a
+// minRegime is the smallest number of values before and after a break: a
 // distance within one value does not exist.
-const MinRegime = 2
+const minRegime = 2
 
 // MinBreakable is the shortest series in which the permutation test can find
 // a break at 5 %: of 8 values, 2 of the 70 ways to choose four part them as
@@ -175,7 +175,7 @@ func placesOf(family []piece) [][]int {
 // scratch, where given, is written over. It takes len(x)² steps.
 func divide(x, scratch []float64) (k int, q float64) {
 	n := len(x)
-	if n < 2*MinRegime {
+	if n < 2*minRegime {
 		return 0, 0
 	}
 	if cap(scratch) < 4*(n+1) {
@@ -196,12 +196,12 @@ func divide(x, scratch []float64) (k int, q float64) {
 	if !(scale > 0) || math.IsInf(scale, 0) {
 		return 0, 0
 	}
-	for m := 1; m <= n-MinRegime; m++ {
+	for m := 1; m <= n-minRegime; m++ {
 		u := x[m-1]
 		for j := m; j < n; j++ {
 			left[j] += math.Abs(u - x[j])
 		}
-		if m < MinRegime {
+		if m < minRegime {
 			continue
 		}
 		// With a values in x[:m] and b in x[m:e] the energy is

@@ -1,9 +1,9 @@
 package stats
 
-// Dip is Hartigan's dip: the largest distance between the distribution of the
+// dip is Hartigan's dip: the largest distance between the distribution of the
 // sorted values and the unimodal distribution nearest to it (Hartigan &
 // Hartigan 1985, Annals of Statistics 13, 70–84). 0 for fewer than 4 values.
-func Dip(sorted []float64) float64 {
+func dip(sorted []float64) float64 {
 	n := len(sorted)
 	if n < 4 || sorted[0] == sorted[n-1] {
 		return 0

@@ -26,7 +26,7 @@ func TwoHumps(sorted []float64) bool {
 	if n < 20 {
 		return false
 	}
-	return Dip(sorted)*math.Sqrt(float64(n)) > critical(n)
+	return dip(sorted)*math.Sqrt(float64(n)) > critical(n)
 }
 
 func critical(n int) float64 {

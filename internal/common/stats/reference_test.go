@@ -162,7 +162,7 @@ func TestCliff(t *testing.T) {
 
 func TestDip(t *testing.T) {
 	for _, c := range load(t).Dip {
-		want(t, "dip", Dip(Sorted(c.X)), c.Dip)
+		want(t, "dip", dip(Sorted(c.X)), c.Dip)
 	}
 }
 

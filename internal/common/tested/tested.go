@@ -89,7 +89,7 @@ func parse(text []byte) ([]Entry, error) {
 }
 
 func order(a, b Entry) int {
-	return cmp.Or(strings.Compare(a.Engine, b.Engine), Compare(a.Version, b.Version), strings.Compare(a.Platform, b.Platform), strings.Compare(a.By, b.By))
+	return cmp.Or(strings.Compare(a.Engine, b.Engine), compare(a.Version, b.Version), strings.Compare(a.Platform, b.Platform), strings.Compare(a.By, b.By))
 }
 
 // Of are the entries of an engine or a runtime.
@@ -102,9 +102,9 @@ func Of(engine string) (of []Entry) {
 	return of
 }
 
-// Compare compares two versions by their numbers; what follows the first that is no number,
+// compare compares two versions by their numbers; what follows the first that is no number,
 // such as a distribution's own mark, does not count.
-func Compare(a, b string) int {
+func compare(a, b string) int {
 	return slices.Compare(numbers(a), numbers(b))
 }
 
@@ -133,7 +133,7 @@ func Judge(engine, version, platform string) string {
 	here, newest := "", of[len(of)-1].Version
 	for _, e := range of {
 		switch {
-		case Compare(e.Version, version) != 0:
+		case compare(e.Version, version) != 0:
 		case e.Platform == platform:
 			return "tested"
 		default:
@@ -143,9 +143,9 @@ func Judge(engine, version, platform string) string {
 	switch {
 	case here != "":
 		return here
-	case Compare(version, newest) > 0:
+	case compare(version, newest) > 0:
 		return newer + " (" + newest + ")"
-	case Compare(version, of[0].Version) < 0:
+	case compare(version, of[0].Version) < 0:
 		return "older than any tested (" + of[0].Version + ")"
 	}
 	return "not tested, which others are: " + strings.Join(versions(of), ", ")

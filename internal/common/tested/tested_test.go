@@ -20,7 +20,7 @@ func TestCompare(t *testing.T) {
 	}{
 		{"20.10.24+dfsg1", "20.10.24", 0}, {"1.6.20~ds1", "1.6.20", 0}, {"1.10", "1.9", 1}, {"v5.7.0", "5.4.2", 1}, {"257", "252", 1}, {"1.5", "1.5.3", -1}, {"0.0~20240729.0", "0.0~20221219.0", 0},
 	} {
-		if got := Compare(c.a, c.b); got != c.want {
+		if got := compare(c.a, c.b); got != c.want {
 			t.Errorf("%s against %s: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}

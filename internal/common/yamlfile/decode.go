@@ -46,8 +46,8 @@ type Field struct {
 	index []int
 }
 
-// A Leaf reads itself from a node.
-type Leaf interface {
+// A leaf reads itself from a node.
+type leaf interface {
 	Read(d *Decoder, n *yaml.Node, f Field)
 }
 
@@ -56,9 +56,9 @@ type Rest interface {
 	ReadKey(d *Decoder, key, value *yaml.Node)
 }
 
-// A Placed wants to know where it stands in the file. Where only its first
+// A placed wants to know where it stands in the file. Where only its first
 // field is required, it may be written short, as that field's value.
-type Placed interface {
+type placed interface {
 	Place(Pos)
 }
 
@@ -67,13 +67,13 @@ func (d *Decoder) At(n *yaml.Node) Pos { return Pos{d.Path, n.Line, n.Column} }
 
 // Value reads a node into a value of a document.
 func (d *Decoder) Value(n *yaml.Node, v reflect.Value, f Field) {
-	if l, ok := v.Addr().Interface().(Leaf); ok {
+	if l, ok := v.Addr().Interface().(leaf); ok {
 		l.Read(d, n, f)
 		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		if s, ok := v.Addr().Interface().(Placed); ok {
+		if s, ok := v.Addr().Interface().(placed); ok {
 			s.Place(d.At(n))
 			if n.Kind == yaml.ScalarNode && !IsNull(n) && firstIsEnough(v.Type()) {
 				i := firstField(v.Type())

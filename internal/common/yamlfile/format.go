@@ -26,16 +26,16 @@ func (f *Format) a() string { return "a " + f.Noun }
 // What is wrong is among the problems of d.
 func (f *Format) Decode(d *Decoder, data []byte, into any, called string) (root *yaml.Node) {
 	root = f.Parse(d.Path, data, d.Problems)
-	if root == nil || !f.Is(d, root) {
+	if root == nil || !f.is(d, root) {
 		return nil
 	}
 	d.Value(root, reflect.ValueOf(into).Elem(), Field{Key: called})
 	return root
 }
 
-// Is looks at the format version before anything else: of another format, or
+// is looks at the format version before anything else: of another format, or
 // of a file of another kind, nothing else that we would say is true.
-func (f *Format) Is(d *Decoder, root *yaml.Node) bool {
+func (f *Format) is(d *Decoder, root *yaml.Node) bool {
 	expected := fmt.Sprintf("the line \"%s: %d\", the version of the format", f.Key, f.Version)
 	if root.Kind != yaml.MappingNode {
 		d.Add(d.At(root), "this is no "+f.Noun+" but "+KindOf(root), expected+", and further keys")

@@ -31,7 +31,7 @@ func decode(t *testing.T, text string) (sample, error) {
 		return s, p.Err()
 	}
 	d := &Decoder{Path: "s.yaml", Problems: p}
-	if f.Is(d, root) {
+	if f.is(d, root) {
 		d.Value(root, reflect.ValueOf(&s).Elem(), Field{Key: "the sample"})
 	}
 	return s, p.Err()

@@ -104,8 +104,8 @@ func (b *Book) About(ctx context.Context) (*About, error) {
 	return a, nil
 }
 
-// Clock tells the time, ns of CLOCK_MONOTONIC.
-func (b *Book) Clock() ClockAnswer { return ClockAnswer{Now: now()} }
+// clock tells the time, ns of CLOCK_MONOTONIC.
+func (b *Book) clock() ClockAnswer { return ClockAnswer{Now: now()} }
 
 // errFull is returned where too many windows are open.
 var errFull = errors.New("too many windows are open: end one, or wait for an hour")

@@ -71,7 +71,7 @@ func OpenIdentity(dir, host string) (*Identity, error) {
 		}
 	}
 	if _, err := os.Stat(id.TokenFile); errors.Is(err, fs.ErrNotExist) {
-		if err := writeNew(id.TokenFile, []byte(NewToken()+"\n")); err != nil {
+		if err := writeNew(id.TokenFile, []byte(newToken()+"\n")); err != nil {
 			return nil, fmt.Errorf("making the agent's token: %w", err)
 		}
 	}

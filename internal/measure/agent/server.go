@@ -106,3 +106,14 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 func refuse(w http.ResponseWriter, status int, why string) { answer(w, status, refusal{why}) }
+
+// about says which sources of counters this machine has.
+func (s *Server) about(w http.ResponseWriter, r *http.Request) {
+	a, err := s.book.About(r.Context())
+	reply(w, a, err)
+}
+
+// clock tells the time and does nothing else, so that a round trip is short.
+func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, s.book.clock())
+}

@@ -16,8 +16,8 @@ import (
 // leastToken is how long a token must be, characters.
 const leastToken = 16
 
-// NewToken makes a token.
-func NewToken() string {
+// newToken makes a token.
+func newToken() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) // never fails: the Go runtime ends the program instead
 	return hex.EncodeToString(b)

@@ -21,9 +21,9 @@ import (
 	"time"
 )
 
-// MaxOutput is how much of a program's standard output is kept, bytes, where a
+// maxOutput is how much of a program's standard output is kept, bytes, where a
 // command does not say. What goes beyond is an error.
-const MaxOutput = 16 << 20
+const maxOutput = 16 << 20
 
 // Command is a program with everything that it is given.
 type Command struct {

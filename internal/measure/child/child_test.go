@@ -191,9 +191,9 @@ func TestEndsAndOutput(t *testing.T) {
 
 // What is printed without end is not kept without end, and what is lost is told.
 func TestOutputIsBounded(t *testing.T) {
-	path := script(t, "head -c "+strconv.Itoa(MaxOutput+1)+" /dev/zero; head -c 1000000 /dev/zero >&2; echo the end >&2")
+	path := script(t, "head -c "+strconv.Itoa(maxOutput+1)+" /dev/zero; head -c 1000000 /dev/zero >&2; echo the end >&2")
 	out, err := Run(t.Context(), Command{Argv: []string{path}})
-	if err == nil || !strings.Contains(err.Error(), "printed more than") || len(out.Stdout) != MaxOutput {
+	if err == nil || !strings.Contains(err.Error(), "printed more than") || len(out.Stdout) != maxOutput {
 		t.Errorf("%d bytes, %v", len(out.Stdout), err)
 	}
 	if len(out.Stderr) != maxSaid || !bytes.HasSuffix(out.Stderr, []byte("the end\n")) {

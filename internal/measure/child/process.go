@@ -53,7 +53,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", shown(c.Argv), err)
 	}
-	p := &Process{command: c, began: time.Now(), stdout: &head{room: MaxOutput}, stderr: &tail{}, done: make(chan struct{})}
+	p := &Process{command: c, began: time.Now(), stdout: &head{room: maxOutput}, stderr: &tail{}, done: make(chan struct{})}
 	p.cmd = exec.Command(cmp.Or(c.Path, c.Argv[0]), c.Argv[1:]...)
 	p.cmd.Args[0] = c.Argv[0]
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdin = c.Env, c.Dir, c.Stdin
@@ -192,7 +192,7 @@ func (p *Process) supervise() {
 	case ours:
 		p.err = broken(p.ctx, p.command.Argv, time.Since(p.began), p.stderr.last(), stuck)
 	case p.err == nil && p.stdout.over:
-		p.err = fmt.Errorf("`%s` printed more than %d MiB", shown(p.command.Argv), MaxOutput>>20)
+		p.err = fmt.Errorf("`%s` printed more than %d MiB", shown(p.command.Argv), maxOutput>>20)
 	}
 }
 

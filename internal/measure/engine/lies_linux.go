@@ -49,19 +49,19 @@ func Lies(path string) (Lying, error) {
 
 // The facts of an environment that say where its image lies.
 const (
-	ImageFSFact    = "image-fs"
-	ImageMountFact = "image-mount"
+	imageFSFact    = "image-fs"
+	imageMountFact = "image-mount"
 )
 
 // LiesOn are the facts of where an image lies, by the kernel.
 func LiesOn(path string) map[string]string {
 	l, err := Lies(path)
 	if err != nil {
-		return map[string]string{ImageFSFact: "unknown: " + err.Error()}
+		return map[string]string{imageFSFact: "unknown: " + err.Error()}
 	}
 	fs := l.Type
 	if l.Source != "" && l.Source != l.Type && l.Source != "none" {
 		fs += " (" + l.Source + ")"
 	}
-	return map[string]string{ImageFSFact: fs, ImageMountFact: l.Mountpoint}
+	return map[string]string{imageFSFact: fs, imageMountFact: l.Mountpoint}
 }

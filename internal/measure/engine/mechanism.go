@@ -176,9 +176,9 @@ func OfDaemon(name string, beside ...string) Mechanism {
 		Beside: strings.Join(append([]string{OwnDaemon}, beside...), And)}
 }
 
-// Dearer is another level of a factor that costs more than what the engine does by
+// dearer is another level of a factor that costs more than what the engine does by
 // itself, and is had for what it gives.
-func Dearer(name, factor, from, to, title, gives string) Mechanism {
+func dearer(name, factor, from, to, title, gives string) Mechanism {
 	return Mechanism{Name: name, Factor: factor, From: from, To: to, Title: title, Price: gives, Adds: true}
 }
 
@@ -187,7 +187,7 @@ func Dearer(name, factor, from, to, title, gives string) Mechanism {
 func Layered() (out []Mechanism) {
 	const one = dataimage.Prefix + dataimage.Layers + "-1:payload"
 	for _, n := range []string{"10", "100"} {
-		out = append(out, Dearer("layers-"+n, Image, one, strings.Replace(one, "-1:", "-"+n+":", 1),
+		out = append(out, dearer("layers-"+n, Image, one, strings.Replace(one, "-1:", "-"+n+":", 1),
 			"an image of "+n+" layers instead of one with the same files", "images that have layers in common then share them"))
 	}
 	return out
@@ -201,7 +201,7 @@ func Filled() (out []Mechanism) {
 		{"size-46mb", dataimage.Archive, "an image with one file of 46 MB instead of 47 kB", "programs with large files then run"},
 	} {
 		of := func(n string) string { return dataimage.Prefix + i.kind + "-" + n + ":payload" }
-		out = append(out, Dearer(i.name, Image, of("10"), of("10000"), i.title, i.gives))
+		out = append(out, dearer(i.name, Image, of("10"), of("10000"), i.title, i.gives))
 	}
 	return out
 }
@@ -209,22 +209,22 @@ func Filled() (out []Mechanism) {
 // OtherRuntime is another runtime than the one that is taken by itself, which need not
 // cost more.
 func OtherRuntime(from, to string) Mechanism {
-	return Dearer(to, Runtime, from, to, to+" instead of "+from, "another runtime then does the same")
+	return dearer(to, Runtime, from, to, to+" instead of "+from, "another runtime then does the same")
 }
 
 // BySystemd is the driver that lets systemd make the control groups.
 func BySystemd() Mechanism {
-	return Dearer("systemd-driver", Driver, "cgroupfs", "systemd", "control groups made by systemd (over D-Bus) instead of by the runtime", "one program then keeps all control groups of the machine")
+	return dearer("systemd-driver", Driver, "cgroupfs", "systemd", "control groups made by systemd (over D-Bus) instead of by the runtime", "one program then keeps all control groups of the machine")
 }
 
 // Snapshots is btrfs, on a loop device where the engine's own storage lies elsewhere.
 func Snapshots(overlay string) Mechanism {
-	return Dearer("btrfs", Storage, overlay, "btrfs", "a snapshot of btrfs for each container, instead of an overlay", "no overlay is then needed, and a file that is written to is not copied first")
+	return dearer("btrfs", Storage, overlay, "btrfs", "a snapshot of btrfs for each container, instead of an overlay", "no overlay is then needed, and a file that is written to is not copied first")
 }
 
 // Copied is a copy of the image for each container, by a storage that shares nothing.
 func Copied(overlay, copying string) Mechanism {
-	return Dearer("copied-image", Storage, overlay, copying,
+	return dearer("copied-image", Storage, overlay, copying,
 		"a copy of the image for each container ("+copying+"), instead of an overlay over it", "no overlay is then needed")
 }
 
@@ -337,4 +337,13 @@ func (s Spec) Limiting() Spec {
 const (
 	RlimitFiles = 512
 	ScoreAdded  = 100
+)
+
+// The paths below /proc and /sys that Kubernetes, and engines that nobody asks, hide from a
+// container that is not privileged, and those that it may only read: what is told of them
+// by us is the same for every engine.
+var (
+	HiddenPaths = []string{"/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+		"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"}
+	ReadonlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 )

@@ -76,8 +76,8 @@ type Kept struct {
 	Fix string `json:"fix,omitempty"` // a command, where one is known
 }
 
-// SweepLimit bounds what one engine may take to be looked at and cleared.
-const SweepLimit = time.Minute
+// sweepLimit bounds what one engine may take to be looked at and cleared.
+const sweepLimit = time.Minute
 
 // LookLimit bounds one question to an engine while it is looked at: one that
 // hangs is told of in seconds.
@@ -95,7 +95,7 @@ func Sweep(ctx context.Context, kit *Kit, e Engine) (removed []Thing, kept []Kep
 	// What was made last goes first: a container before its image, and both
 	// before what they are in.
 	slices.Reverse(things)
-	ctx, cancel := context.WithTimeout(ctx, SweepLimit)
+	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
 	found, err := guarded(ctx, func() ([]Leftover, error) { return e.Leftovers(ctx, kit, things) })
 	for _, t := range things {
@@ -158,6 +158,6 @@ func guarded[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		return answer{out, err}
 	},
 		func(p any) answer { return answer{err: errors.New(panicked(p))} },
-		func() answer { return answer{err: fmt.Errorf("no answer came within %v", SweepLimit)} })
+		func() answer { return answer{err: fmt.Errorf("no answer came within %v", sweepLimit)} })
 	return a.out, a.err
 }

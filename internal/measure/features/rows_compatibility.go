@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-func compatibilityRows() []Feature {
-	return []Feature{{
+func compatibilityRows() []feature {
+	return []feature{{
 		ID: "oci-compliance", Group: compatibility, Title: "OCI compliance",
 		Means: "an image's entrypoint, command, environment, user and working directory are honoured",
 		By: map[string]attempt{

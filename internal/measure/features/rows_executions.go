@@ -15,9 +15,9 @@ import (
 	"plimsoll/internal/measure/host/proc"
 )
 
-func executionRows() []Feature {
+func executionRows() []feature {
 	oneMachine := "what it has for several containers works on one machine only"
-	return []Feature{{
+	return []feature{{
 		ID: "detached", Group: executions, Title: "Detached executions",
 		Means: "a container runs on when the command that started it has ended",
 		Any: func(t *try) {

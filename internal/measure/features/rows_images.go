@@ -11,9 +11,9 @@ import (
 // What an engine's help would name if it had a builder.
 var buildWords = []string{"build "}
 
-func imageRows() []Feature {
+func imageRows() []feature {
 	noBuilder := "it has no command that builds an image"
-	return []Feature{{
+	return []feature{{
 		ID: "builder", Group: images, Title: "Built-in image builder",
 		Means: "the engine itself makes an image, offline",
 		By: map[string]attempt{

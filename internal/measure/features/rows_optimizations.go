@@ -12,14 +12,14 @@ import (
 	"plimsoll/internal/measure/child"
 )
 
-func optimizationRows() []Feature {
+func optimizationRows() []feature {
 	pullers := func(a attempt, others map[string]attempt) map[string]attempt {
 		by := map[string]attempt{"docker": a, "podman": a, "containerd": a, "charliecloud": a, "apptainer": a}
 		maps.Copy(by, others)
 		return by
 	}
 	noPull := untriable(imageServers)
-	return []Feature{{
+	return []feature{{
 		ID: "layered-images", Group: optimizations, Title: "Layered images",
 		Means: "a second image on the same base takes only what it adds on the disk",
 		By: pullers(func(t *try) {

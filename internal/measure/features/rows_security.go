@@ -13,9 +13,9 @@ import (
 	adapter "plimsoll/internal/measure/engine/podman"
 )
 
-func securityRows() []Feature {
+func securityRows() []feature {
 	noSigning := "it has no command that signs or verifies"
-	return []Feature{{
+	return []feature{{
 		ID: "signed-images", Group: security, Title: "Signed container images",
 		Means: "an image that was signed with this run's key is accepted, and the same image tampered with is refused",
 		By: map[string]attempt{

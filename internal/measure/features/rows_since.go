@@ -9,9 +9,9 @@ import (
 	"plimsoll/internal/measure/host/proc"
 )
 
-func sinceRows() []Feature {
+func sinceRows() []feature {
 	alone := "it runs a program and keeps no state of it"
-	return []Feature{{
+	return []feature{{
 		ID: "exec", Group: since, Title: "Another program in a running container",
 		Means: "a second program is run inside, next to the first",
 		Any: func(t *try) {

@@ -97,20 +97,20 @@ func (o *Options) Check() error {
 // IDs lists the ids of all features.
 func IDs() []string {
 	var ids []string
-	for _, f := range All() {
+	for _, f := range all() {
 		ids = append(ids, f.ID)
 	}
 	return ids
 }
 
 // choose gives the engines and the rows that were asked for.
-func (o *Options) choose() (names []string, rows []Feature) {
-	names, rows = Engines(), All()
+func (o *Options) choose() (names []string, rows []feature) {
+	names, rows = Engines(), all()
 	if len(o.Engines) > 0 {
 		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(o.Engines, n) })
 	}
 	if len(o.Features) > 0 {
-		rows = slices.DeleteFunc(rows, func(f Feature) bool { return !slices.Contains(o.Features, f.ID) })
+		rows = slices.DeleteFunc(rows, func(f feature) bool { return !slices.Contains(o.Features, f.ID) })
 	}
 	return names, rows
 }
@@ -121,7 +121,7 @@ type column struct {
 	cells  []record.FeatureCell // by row
 }
 
-func (o *Options) column(ctx context.Context, name string, rows []Feature, b *bench) column {
+func (o *Options) column(ctx context.Context, name string, rows []feature, b *bench) column {
 	c := column{engine: record.FeatureEngine{Name: name}, cells: make([]record.FeatureCell, len(rows))}
 	b.detect(ctx, o.All, &c.engine)
 	if c.engine.Missing == "" && o.spoil != nil {
@@ -179,7 +179,7 @@ func (b *bench) detect(ctx context.Context, all []engine.Engine, e *record.Featu
 }
 
 // attemptOf is a row's attempt for an engine.
-func (f Feature) attemptOf(name string) attempt {
+func (f feature) attemptOf(name string) attempt {
 	for _, n := range []string{name, kin[name]} {
 		if a := f.By[n]; a != nil {
 			return a
@@ -192,7 +192,7 @@ func (f Feature) attemptOf(name string) attempt {
 var kin = map[string]string{"incus": "lxd"}
 
 // cell carries one attempt out and takes away what it made.
-func (b *bench) cell(ctx context.Context, f Feature, number int) record.FeatureCell {
+func (b *bench) cell(ctx context.Context, f feature, number int) record.FeatureCell {
 	a := f.attemptOf(b.name)
 	if a == nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "no attempt is written for it"}
@@ -240,7 +240,7 @@ func publishedFor(title, name string) string {
 }
 
 // table turns columns into rows.
-func table(rows []Feature, columns []column) *record.Features {
+func table(rows []feature, columns []column) *record.Features {
 	t := &record.Features{Schema: record.FeaturesSchema}
 	for _, c := range columns {
 		t.Engines = append(t.Engines, c.engine)

@@ -1,7 +1,7 @@
 package features
 
-// Feature is a row of the table: what is tried, and how in each engine.
-type Feature struct {
+// feature is a row of the table: what is tried, and how in each engine.
+type feature struct {
 	ID, Group string
 	Title     string // as published, where it is
 	Means     string // what was tried, so what "yes" means here
@@ -24,10 +24,10 @@ const (
 	since         = "Since the paper"
 )
 
-// All lists every feature: first those of the published table, in its order.
-func All() []Feature {
-	var all []Feature
-	for _, group := range [][]Feature{compatibilityRows(), imageRows(), optimizationRows(), executionRows(), securityRows(), sinceRows()} {
+// all lists every feature: first those of the published table, in its order.
+func all() []feature {
+	var all []feature
+	for _, group := range [][]feature{compatibilityRows(), imageRows(), optimizationRows(), executionRows(), securityRows(), sinceRows()} {
 		all = append(all, group...)
 	}
 	return all

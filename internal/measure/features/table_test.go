@@ -25,7 +25,7 @@ import (
 // The table begins with the published rows, in their order and words, and each
 // row says how it is tried in every engine that has a hand.
 func TestTable(t *testing.T) {
-	all := All()
+	all := all()
 	for i, p := range published.Features() {
 		if i >= len(all) || all[i].Title != p.Name || all[i].Group != p.Group {
 			t.Errorf("row %d is not the published %q of %q", i, p.Name, p.Group)
@@ -262,7 +262,7 @@ func TestManual(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/features.md")
 	require.NoError(t, err)
 	at := 0
-	for _, f := range All() {
+	for _, f := range all() {
 		line := "\n| `" + f.ID + "` | " + f.Title + " | " + f.Means + " |\n"
 		i := strings.Index(string(text)[at:], line)
 		if i < 0 {
@@ -283,7 +283,7 @@ func TestPatience(t *testing.T) {
 	child.SetPatience(4)
 	defer child.SetPatience(1)
 	b := &bench{name: "docker", dir: t.TempDir()}
-	b.cell(t.Context(), Feature{Any: func(a *try) {
+	b.cell(t.Context(), feature{Any: func(a *try) {
 		if end, ok := a.ctx.Deadline(); !ok || time.Until(end) < 3*attemptLimit {
 			t.Errorf("it has %s", time.Until(end))
 		}

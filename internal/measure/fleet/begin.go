@@ -93,7 +93,7 @@ func sendRequest(out io.Writer, q Request, study map[string][]byte, dir string) 
 		err = sendRecord(w, dir)
 	}
 	if err == nil {
-		err = w.frame(Frame{Over: &Over{}}, nil)
+		err = w.frame(frame{Over: &Over{}}, nil)
 	}
 	if err == nil {
 		err = w.w.Flush()
@@ -123,7 +123,7 @@ func sendRecord(w writer, dir string) error {
 		if err != nil {
 			return err
 		}
-		err = w.frame(Frame{File: path.Join(recordDir, name), Size: all[name], Anew: true}, f)
+		err = w.frame(frame{File: path.Join(recordDir, name), Size: all[name], Anew: true}, f)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}

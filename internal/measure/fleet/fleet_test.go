@@ -35,7 +35,7 @@ func TestTargets(t *testing.T) {
 		{given: "", err: "is not a host"},
 		{given: "%h", err: "is not a host"},
 	} {
-		got, err := ParseTarget(c.given)
+		got, err := parseTarget(c.given)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%q: %v, want %q", c.given, err, c.err)
@@ -45,7 +45,7 @@ func TestTargets(t *testing.T) {
 		if err != nil || got.String() != c.want || got.Name != c.name {
 			t.Errorf("%q: %v named %q, %v", c.given, got, got.Name, err)
 		}
-		if again, err := ParseTarget(got.String()); err != nil || again != got {
+		if again, err := parseTarget(got.String()); err != nil || again != got {
 			t.Errorf("%q is read again as %v, %v", c.given, again, err)
 		}
 	}

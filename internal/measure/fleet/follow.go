@@ -99,16 +99,16 @@ func (h heard) Read(b []byte) (int, error) {
 }
 
 // logged is what we have of the log.
-func logged(log *os.File) Have {
+func logged(log *os.File) have {
 	info, err := log.Stat()
 	if err != nil {
-		return Have{}
+		return have{}
 	}
 	s, err := digest(io.NewSectionReader(log, 0, info.Size()))
 	if err != nil {
-		return Have{}
+		return have{}
 	}
-	return Have{info.Size(), s}
+	return have{info.Size(), s}
 }
 
 // receive writes what comes until the run is over. Files that are not what they
@@ -140,7 +140,7 @@ func receive(r *bufio.Reader, record *os.Root, log *os.File) (*Over, error) {
 	}
 }
 
-func takeLog(log *os.File, f Frame, r io.Reader) error {
+func takeLog(log *os.File, f frame, r io.Reader) error {
 	if f.Anew {
 		if err := log.Truncate(0); err != nil {
 			return err

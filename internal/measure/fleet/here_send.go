@@ -31,7 +31,7 @@ type sender struct {
 	w    writer
 	root *os.Root
 	log  string
-	have map[string]Have
+	have map[string]have
 	sent map[string]sentFile
 }
 
@@ -60,11 +60,11 @@ func (h *Here) Send(in io.Reader, out io.Writer) error {
 		n, err := s.live()
 		if over != nil && err == nil {
 			if err = s.rest(); err == nil {
-				err = s.w.frame(Frame{Over: over}, nil)
+				err = s.w.frame(frame{Over: over}, nil)
 			}
 		}
 		if n == 0 && over == nil && time.Since(said) > aliveEvery && err == nil {
-			n, err = 1, s.w.frame(Frame{Alive: true}, nil)
+			n, err = 1, s.w.frame(frame{Alive: true}, nil)
 		}
 		if n > 0 {
 			said = time.Now()
@@ -109,7 +109,7 @@ func (s *sender) rest() error {
 		if err != nil {
 			return err
 		}
-		if err := s.w.frame(Frame{File: name, Sum: digest, At: size}, nil); err != nil {
+		if err := s.w.frame(frame{File: name, Sum: digest, At: size}, nil); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (s *sender) send(name string, open func() (*os.File, error), anew bool) (fr
 	if known && anew {
 		was.size = 0
 	}
-	frame := Frame{File: name, At: was.size, Size: info.Size() - was.size, Anew: was.size == 0}
+	frame := frame{File: name, At: was.size, Size: info.Size() - was.size, Anew: was.size == 0}
 	s.sent[name] = sentFile{info, info.Size()}
 	if frame.Size == 0 && !frame.Anew {
 		return 0, nil
@@ -152,7 +152,7 @@ func (s *sender) send(name string, open func() (*os.File, error), anew bool) (fr
 }
 
 // agreed is how much of a file the receiver has as it is here.
-func (s *sender) agreed(f *os.File, have Have, size int64) int64 {
+func (s *sender) agreed(f *os.File, have have, size int64) int64 {
 	if have.Size == 0 || have.Size > size {
 		return 0
 	}

@@ -71,7 +71,7 @@ func parseHosts(path string, data []byte) (all []Target, groups map[string][]str
 		if e.Address.Text == "" { // it was said
 			continue
 		}
-		t, err := ParseTarget(e.Address.Text)
+		t, err := parseTarget(e.Address.Text)
 		if err != nil {
 			p.Add(e.Address.At, "the address "+yamlfile.Quote(e.Address.Text)+" is none", expectedTarget)
 			continue
@@ -103,5 +103,5 @@ func parseHosts(path string, data []byte) (all []Target, groups map[string][]str
 	if p.Any() {
 		return nil, nil, p.Err()
 	}
-	return all, groups, Distinct(all)
+	return all, groups, distinct(all)
 }

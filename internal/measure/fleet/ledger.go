@@ -46,8 +46,8 @@ type Ledger struct {
 	lock *os.File
 }
 
-// ErrFollowed says that another plimsoll follows these runs.
-var ErrFollowed = errors.New("another plimsoll follows these runs: end it by Ctrl-C (which ends the runs) or SIGHUP (which lets them go on), or wait for it")
+// errFollowed says that another plimsoll follows these runs.
+var errFollowed = errors.New("another plimsoll follows these runs: end it by Ctrl-C (which ends the runs) or SIGHUP (which lets them go on), or wait for it")
 
 // Kept says whether a directory has such an account.
 func Kept(dir string) bool {
@@ -78,7 +78,7 @@ func OpenLedger(dir string, trusted ...int) (l *Ledger, err error) {
 		return l, err
 	}
 	if err = filelock.TryLock(l.lock); errors.Is(err, filelock.ErrLocked) {
-		return l, ErrFollowed
+		return l, errFollowed
 	}
 	data, err := l.dir.ReadFile(LedgerFile, mostOfLedger, "the ledger of a run on several hosts")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +118,7 @@ func (l *Ledger) check() error {
 	}
 	var all []Target
 	for _, h := range l.Hosts {
-		t, err := ParseTarget(h.Target.String())
+		t, err := parseTarget(h.Target.String())
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (l *Ledger) check() error {
 		}
 		all = append(all, h.Target)
 	}
-	return Distinct(all)
+	return distinct(all)
 }
 
 func isID(s string) bool { return len(s) == 8 && isWord(s, "") }

@@ -126,7 +126,7 @@ const room = 64 << 20
 // Arch refuses a host on which no Plimsoll could run, and gives Go's word for its
 // processor.
 func (h *Host) Arch(f *Found) (string, error) {
-	arch := Arch(f.Machine)
+	arch := arch(f.Machine)
 	switch {
 	case f.System != "Linux":
 		return "", &Error{Host: h.Name, What: fmt.Sprintf("it runs %s, and containers are measured on Linux", harmless.Text(f.System))}

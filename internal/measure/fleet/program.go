@@ -17,8 +17,8 @@ import (
 	"plimsoll/internal/common/safepath"
 )
 
-// Arch is Go's word for what uname -m says, empty where there is no Plimsoll for it.
-func Arch(machine string) string {
+// arch is Go's word for what uname -m says, empty where there is no Plimsoll for it.
+func arch(machine string) string {
 	switch machine {
 	case "x86_64", "amd64":
 		return "amd64"

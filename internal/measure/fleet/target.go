@@ -48,24 +48,24 @@ const expectedTarget = "ssh://[USER@]HOST[:PORT]"
 func ParseTargets(given string) ([]Target, error) {
 	var out []Target
 	for part := range strings.SplitSeq(given, ",") {
-		t, err := ParseTarget(part)
+		t, err := parseTarget(part)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, t)
 	}
-	return out, Distinct(out)
+	return out, distinct(out)
 }
 
-// ParseTarget reads one address; the scheme may be left out.
-func ParseTarget(given string) (Target, error) {
+// parseTarget reads one address; the scheme may be left out.
+func parseTarget(given string) (Target, error) {
 	bad := func(why string) (Target, error) {
 		return Target{}, fmt.Errorf("%q is not a host: %s; expected %s", given, why, expectedTarget)
 	}
 	rest := strings.TrimSuffix(strings.TrimPrefix(given, Scheme), "/")
 	var t Target
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
-		if t.User, rest = rest[:i], rest[i+1:]; !IsUser(t.User) {
+		if t.User, rest = rest[:i], rest[i+1:]; !isUser(t.User) {
 			return bad("the user's name may hold letters, digits, '.', '_', '-', '+' and '@'")
 		}
 	}
@@ -83,7 +83,7 @@ func ParseTarget(given string) (Target, error) {
 	}
 	if port != "" {
 		n, err := strconv.Atoi(port)
-		if err != nil || !IsPort(n) {
+		if err != nil || !isPort(n) {
 			return bad("the port is a number from 1 to 65535")
 		}
 		t.Port = n
@@ -92,15 +92,15 @@ func ParseTarget(given string) (Target, error) {
 	return t, nil
 }
 
-// IsPort says whether a number can be a port.
-func IsPort(n int) bool { return n > 0 && n < 1<<16 }
+// isPort says whether a number can be a port.
+func isPort(n int) bool { return n > 0 && n < 1<<16 }
 
-// IsUser says whether ssh can be told to log in as this user: nothing that it
+// isUser says whether ssh can be told to log in as this user: nothing that it
 // could take for an option, or that its configuration would expand. Of a directory's
 // users the name is often that of a mailbox.
-func IsUser(s string) bool { return isWord(s, "._-+@") }
+func isUser(s string) bool { return isWord(s, "._-+@") }
 
-// IsHost says whether a word can be a host of ssh's: see IsUser.
+// IsHost says whether a word can be a host of ssh's: see isUser.
 func IsHost(s string) bool { return isWord(s, "._-:") }
 
 func isWord(s, more string) bool {
@@ -118,8 +118,8 @@ func folder(t Target) string {
 	return name
 }
 
-// Distinct refuses hosts that would share a folder.
-func Distinct(all []Target) error {
+// distinct refuses hosts that would share a folder.
+func distinct(all []Target) error {
 	for i, t := range all {
 		if j := slices.IndexFunc(all[:i], func(o Target) bool { return strings.EqualFold(o.Name, t.Name) }); j >= 0 {
 			return fmt.Errorf("%s and %s are both called %s: each host is measured once", all[j], t, t.Name)

@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// Frame is what goes over a connection: a line of JSON, and behind it as many
+// frame is what goes over a connection: a line of JSON, and behind it as many
 // bytes of a file as it says.
-type Frame struct {
+type frame struct {
 	// File is the file's path below the folder, with slashes; Size bytes of it
 	// follow, which belong at the place At. Anew: the file is another one than
 	// before, and these are its first.
@@ -49,7 +49,7 @@ const (
 
 type writer struct{ w *bufio.Writer }
 
-func (w writer) frame(f Frame, data io.Reader) error {
+func (w writer) frame(f frame, data io.Reader) error {
 	line, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w writer) frame(f Frame, data io.Reader) error {
 
 // copy copies as many bytes of a frame's file as it says. Of fewer, a bare EOF would
 // not say where.
-func (f Frame) copy(to io.Writer, from io.Reader) error {
+func (f frame) copy(to io.Writer, from io.Reader) error {
 	n, err := io.CopyN(to, from, f.Size)
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -78,11 +78,11 @@ func (f Frame) copy(to io.Writer, from io.Reader) error {
 
 // whole sends a small file that is in memory.
 func (w writer) whole(name string, data []byte) error {
-	return w.frame(Frame{File: name, Size: int64(len(data)), Anew: true}, bytes.NewReader(data))
+	return w.frame(frame{File: name, Size: int64(len(data)), Anew: true}, bytes.NewReader(data))
 }
 
 // next reads the line of a frame; the file's bytes are yet to be read.
-func next(r *bufio.Reader) (f Frame, err error) {
+func next(r *bufio.Reader) (f frame, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -107,7 +107,7 @@ func isLocal(name string) bool {
 }
 
 // take writes the bytes of a frame below a folder.
-func take(root *os.Root, f Frame, r io.Reader) error {
+func take(root *os.Root, f frame, r io.Reader) error {
 	if dir := path.Dir(f.File); dir != "." {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
 			return err
@@ -131,8 +131,8 @@ func take(root *os.Root, f Frame, r io.Reader) error {
 	return err
 }
 
-// Have is what the receiver has of a file.
-type Have struct {
+// have is what the receiver has of a file.
+type have struct {
 	Size int64  `json:"size"`
 	Sum  string `json:"sum"`
 }
@@ -189,8 +189,8 @@ func stays(name string) bool {
 }
 
 // haves are what there is of a record.
-func haves(root *os.Root) (map[string]Have, error) {
-	out := map[string]Have{}
+func haves(root *os.Root) (map[string]have, error) {
+	out := map[string]have{}
 	all, err := files(root)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func haves(root *os.Root) (map[string]Have, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[name] = Have{size, s}
+		out[name] = have{size, s}
 	}
 	return out, nil
 }

@@ -31,10 +31,10 @@ func checkSteal(r *reading) []record.Remark {
 	d := r.after.ticks.minus(r.before.ticks)
 	// One tick of 10 ms in a window of 300 ms is already 3 % of one CPU: a
 	// single one proves nothing.
-	if d.Total() <= 0 || d.Steal < 2 {
+	if d.total() <= 0 || d.Steal < 2 {
 		return nil
 	}
-	share := float64(d.Steal) / float64(d.Total())
+	share := float64(d.Steal) / float64(d.total())
 	text := fmt.Sprintf("The hypervisor took %.0f %% of the CPU time away within %d ms.", 100*share, r.took.Milliseconds())
 	switch {
 	case share > stealRefuse:
@@ -47,11 +47,11 @@ func checkSteal(r *reading) []record.Remark {
 
 func checkBusy(r *reading) []record.Remark {
 	d := r.after.ticks.minus(r.before.ticks)
-	if !r.before.hasTicks || !r.after.hasTicks || d.Total() <= 0 {
+	if !r.before.hasTicks || !r.after.hasTicks || d.total() <= 0 {
 		return nil
 	}
 	// The window's ticks hold our own look at the machine, too: less than one.
-	used := float64(d.Busy()-d.Steal) / float64(d.Total())
+	used := float64(d.busy()-d.Steal) / float64(d.total())
 	load := ""
 	l, err := r.proc.LoadAvg()
 	high := err == nil && r.facts.CPUs > 0 && l.Load1 >= float64(r.facts.CPUs)

@@ -141,3 +141,10 @@ func TestFactsWithoutOSRelease(t *testing.T) {
 		t.Errorf("OS %q, %v", h.OS, err)
 	}
 }
+
+func TestIdentity(t *testing.T) {
+	h, _ := Machine{}.Facts(t.TempDir())
+	if h.Boot == "" {
+		t.Error("this kernel has no boot")
+	}
+}

@@ -56,9 +56,9 @@ func (t *Meter) Read() (b Busy, ok bool) {
 	if waited >= 0 && t.waited >= 0 && passed > 0 {
 		b.Waiting = min(1, float64(grown(t.waited, waited))/float64(passed))
 	}
-	ok = known && d.Total() > 0
+	ok = known && d.total() > 0
 	if ok {
-		b.Busy, b.Steal = clamp(d.Busy(), d.Total()), clamp(d.Steal, d.Total())
+		b.Busy, b.Steal = clamp(d.busy(), d.total()), clamp(d.Steal, d.total())
 	}
 	if t.load != nil {
 		if text, err := t.load.read(); err == nil {

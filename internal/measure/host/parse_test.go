@@ -66,7 +66,7 @@ func TestFieldsOfKernelFiles(t *testing.T) {
 			t.Errorf("%q gave %d", bad, n)
 		}
 	}
-	if c, ok := parseTicks([]byte("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1")); !ok || c != (cpuTicks{1, 2, 3, 4, 5, 6, 7, 8}) || c.Busy() != 27 || c.Total() != 36 {
+	if c, ok := parseTicks([]byte("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1")); !ok || c != (cpuTicks{1, 2, 3, 4, 5, 6, 7, 8}) || c.busy() != 27 || c.total() != 36 {
 		t.Errorf("%+v %v", c, ok)
 	}
 	if _, ok := parseTicks([]byte("cpu0 1 2 3 4 5 6 7 8")); ok {

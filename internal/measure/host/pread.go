@@ -100,11 +100,11 @@ type cpuTicks struct {
 	User, Nice, System, Idle, IOWait, IRQ, SoftIRQ, Steal int64
 }
 
-// Total is all time, idle time too.
-func (c cpuTicks) Total() int64 { return c.Busy() + c.Idle + c.IOWait }
+// total is all time, idle time too.
+func (c cpuTicks) total() int64 { return c.busy() + c.Idle + c.IOWait }
 
-// Busy is the time in which CPUs worked, or would have but for the hypervisor.
-func (c cpuTicks) Busy() int64 {
+// busy is the time in which CPUs worked, or would have but for the hypervisor.
+func (c cpuTicks) busy() int64 {
 	return c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
 }
 

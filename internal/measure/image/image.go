@@ -5,7 +5,10 @@
 // Why it is so: docs/decisions/images.md.
 package image
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Format is a form in which an engine takes an image.
 type Format string
@@ -56,3 +59,10 @@ type Provider interface {
 	// for a run: "localhost/plimsoll/payload:RUNID".
 	Tag(name, runID string) string
 }
+
+// names are the images that have a name of their own, the default first. How each is
+// made is a recipe of imagestore, whose tests hold the two together.
+var names = []string{"payload", "busybox", "debian", "ubuntu-base", "toolbox", "alpine", "ubuntu", "centos"}
+
+// Names lists them in the order in which they are shown. The list is the caller's own.
+func Names() []string { return slices.Clone(names) }

@@ -221,7 +221,7 @@ func check(p string, f image.Format, t *content, sl seal) error {
 
 func itemSum(p string, f image.Format) (string, error) {
 	if f == image.Directory || f == image.OCILayout {
-		return TreeDigest(p, nil)
+		return treeDigest(p, nil)
 	}
 	sum, err := sumFile(p)
 	return "sha256:" + sum, err

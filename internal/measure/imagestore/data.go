@@ -23,10 +23,10 @@ const dataPrefix = dataimage.Prefix
 
 // Where the data lie.
 const (
-	DataFiles    = "/data/files"
-	DataReader   = "/data/read-lines" // reads them, line by line
-	DataArchive  = "/data/archive.tar"
-	DataDatabase = "/data/tpcc.db"
+	dataFiles    = "/data/files"
+	dataReader   = "/data/read-lines" // reads them, line by line
+	dataArchive  = "/data/archive.tar"
+	dataDatabase = "/data/tpcc.db"
 )
 
 // The five sizes of each, as everarts2020 has them.
@@ -94,9 +94,9 @@ func dataOf(kind, size string) (made func() ([]tree, error), about string) {
 		}
 		return func() ([]tree, error) {
 			var t tree
-			t.add(entry{path: DataDatabase, kind: kindFile, mode: 0o644, data: tpcc(bytes)})
+			t.add(entry{path: dataDatabase, kind: kindFile, mode: 0o644, data: tpcc(bytes)})
 			return []tree{t}, nil
-		}, fmt.Sprintf("a SQLite database of TPC-C's nine tables, %.4g MB, at %s", bytes/1e6, DataDatabase)
+		}, fmt.Sprintf("a SQLite database of TPC-C's nine tables, %.4g MB, at %s", bytes/1e6, dataDatabase)
 	}
 	n, err := strconv.Atoi(size)
 	switch {
@@ -104,7 +104,7 @@ func dataOf(kind, size string) (made func() ([]tree, error), about string) {
 		return nil, ""
 	case kind == dataimage.Layers && 1 <= n && n <= layeredFiles:
 		return func() ([]tree, error) { return filesIn(layeredFiles, n), nil },
-			fmt.Sprintf("%d files of one line of %d letters and digits, in %s, in %d layers", layeredFiles, fileLine, DataFiles, n)
+			fmt.Sprintf("%d files of one line of %d letters and digits, in %s, in %d layers", layeredFiles, fileLine, dataFiles, n)
 	case n < 10 || n > 100000 || !isTen(n):
 		return nil, ""
 	}
@@ -112,16 +112,16 @@ func dataOf(kind, size string) (made func() ([]tree, error), about string) {
 	case dataimage.Files:
 		return func() ([]tree, error) {
 			t := filesIn(n, 1)
-			t[0].add(entry{path: DataReader, kind: kindFile, mode: 0o755, data: readLines})
+			t[0].add(entry{path: dataReader, kind: kindFile, mode: 0o755, data: readLines})
 			return t, nil
-		}, fmt.Sprintf("%d files of one line of %d letters and digits, in %s, and a program that reads them line by line, %s", n, fileLine, DataFiles, DataReader)
+		}, fmt.Sprintf("%d files of one line of %d letters and digits, in %s, and a program that reads them line by line, %s", n, fileLine, dataFiles, dataReader)
 	case dataimage.Archive:
 		return func() ([]tree, error) {
 			data, err := archiveOf(n)
 			var t tree
-			t.add(entry{path: DataArchive, kind: kindFile, mode: 0o644, data: data})
+			t.add(entry{path: dataArchive, kind: kindFile, mode: 0o644, data: data})
 			return []tree{t}, err
-		}, fmt.Sprintf("an uncompressed tar archive of %d files of one line of %d letters and digits, at %s", n, fileLine, DataArchive)
+		}, fmt.Sprintf("an uncompressed tar archive of %d files of one line of %d letters and digits, at %s", n, fileLine, dataArchive)
 	}
 	return nil, ""
 }
@@ -138,7 +138,7 @@ func filesIn(n, layers int) []tree {
 	out := make([]tree, layers)
 	i := 0
 	eachFile(n, func(name string, data []byte) {
-		out[i*layers/n].add(entry{path: DataFiles + "/" + name, kind: kindFile, mode: 0o644, data: data})
+		out[i*layers/n].add(entry{path: dataFiles + "/" + name, kind: kindFile, mode: 0o644, data: data})
 		i++
 	})
 	return out

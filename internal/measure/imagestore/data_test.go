@@ -84,7 +84,7 @@ func TestSmallFiles(t *testing.T) {
 		require.NoError(t, err)
 		got, err := io.ReadAll(r)
 		require.NoError(t, err)
-		i, ok := files.find(DataFiles + "/" + h.Name)
+		i, ok := files.find(dataFiles + "/" + h.Name)
 		if !ok || !bytes.Equal(files[i].data, got) || len(got) != 4096 || bytes.IndexByte(got, '\n') != fileLine {
 			t.Errorf("%s is another file in the archive, or no line of %d", h.Name, fileLine)
 		}

@@ -134,8 +134,8 @@ func (s *Store) marked() (*safepath.Dir, error) {
 	return nil, nil
 }
 
-// ErrNoStore says that a directory that was to be removed is no store of ours.
-var ErrNoStore = errors.New("it has no mark of Plimsoll's")
+// errNoStore says that a directory that was to be removed is no store of ours.
+var errNoStore = errors.New("it has no mark of Plimsoll's")
 
 // RemoveStore removes an image store with all its images. It takes only what a
 // store has, and only from a directory with the store's mark: anything else
@@ -183,6 +183,6 @@ func notOurs(dir string) error {
 	if err != nil {
 		return &Error{Text: "looking for the image store", Err: err}
 	}
-	return &Error{Text: "not removing " + dir, Err: ErrNoStore,
+	return &Error{Text: "not removing " + dir, Err: errNoStore,
 		Fix: "see what lies there and remove it by hand; where an earlier version of Plimsoll made it, the next run puts the mark there"}
 }

@@ -79,7 +79,7 @@ func TestSameTreeInEveryFormat(t *testing.T) {
 				skip := unpack(t, mustPath(t, s, d.Name, f), out)
 				real, err := filepath.EvalSymlinks(out)
 				require.NoError(t, err)
-				if got, err := TreeDigest(real, skip); err != nil || got != want.Tree {
+				if got, err := treeDigest(real, skip); err != nil || got != want.Tree {
 					t.Errorf("tree %s (%v), want %s", got, err, want.Tree)
 				}
 			})
@@ -152,7 +152,7 @@ func squashOffset(t *testing.T, file string) int {
 
 // addedBySIF says whether a path in a SIF's file system was put there by its
 // builder: the run scripts and environment that Apptainer adds to any image.
-// It is the argument skip of TreeDigest for a SIF.
+// It is the argument skip of treeDigest for a SIF.
 func addedBySIF(path string) bool {
 	switch path {
 	case "/.singularity.d", "/.exec", "/.run", "/.shell", "/.test", "/environment", "/singularity":

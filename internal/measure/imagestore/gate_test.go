@@ -185,7 +185,7 @@ func TestWhatIsNoStoreStays(t *testing.T) {
 		if _, err := s.ForgetOver(func(string) bool { return false }); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if removed, err := RemoveStore(dir); removed || !errors.Is(err, ErrNoStore) {
+		if removed, err := RemoveStore(dir); removed || !errors.Is(err, errNoStore) {
 			t.Errorf("%s: removed %v, %v", name, removed, err)
 		}
 		if err := errors.Join(s.Forget(""), s.Close()); err != nil {

@@ -159,7 +159,7 @@ func TestDamageIsNoticed(t *testing.T) {
 			p := mustPath(t, storeIn(t, dir, Options{}), "payload", image.Directory)
 			do(t, p)
 			again := mustPath(t, storeIn(t, dir, Options{}), "payload", image.Directory)
-			if got, err := TreeDigest(again, nil); err != nil || got != want.Tree {
+			if got, err := treeDigest(again, nil); err != nil || got != want.Tree {
 				t.Errorf("after it: %s %v, want %s", got, err, want.Tree)
 			}
 			if rest := filepath.Join(filepath.Dir(p), ".new-rootfs-rest"); exists(rest) {
@@ -302,7 +302,7 @@ func TestTheStoreIsClosed(t *testing.T) {
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != gate() || info.Mode()&0o044 != 0 {
 			t.Errorf("the store has mode %v (%v)", info.Mode(), err)
 		}
-		if got, err := TreeDigest(mustPath(t, s, "payload", image.Directory), nil); err != nil || got != mustGet(t, s, "payload").Tree {
+		if got, err := treeDigest(mustPath(t, s, "payload", image.Directory), nil); err != nil || got != mustGet(t, s, "payload").Tree {
 			t.Errorf("the umask is in the tree: %s %v", got, err)
 		}
 		require.NoError(t, os.RemoveAll(dir))

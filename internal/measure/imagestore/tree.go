@@ -151,10 +151,10 @@ func writeEntry(w io.Writer, p string, k kind, mode uint32, size int64, sum, lin
 	}
 }
 
-// TreeDigest computes the tree digest of an unpacked root file system. Paths
+// treeDigest computes the tree digest of an unpacked root file system. Paths
 // for which skip is true are left out, with all that is under them; skip may
 // be nil.
-func TreeDigest(root string, skip func(path string) bool) (string, error) {
+func treeDigest(root string, skip func(path string) bool) (string, error) {
 	var t []line
 	err := walk(root, skip, func(l line, info fs.FileInfo) error {
 		if l.kind == kindOther {

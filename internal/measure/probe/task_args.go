@@ -16,11 +16,11 @@ const (
 	maxTaskWord  = 128
 )
 
-// ErrTaskArgs is what an error of Argv is made of: these steps can't be handed over.
-var ErrTaskArgs = errors.New("the steps can't be handed to the probe")
+// errTaskArgs is what an error of Argv is made of: these steps can't be handed over.
+var errTaskArgs = errors.New("the steps can't be handed to the probe")
 
 // Argv gives the argument list, with path as Argv[0]. Any argument may stand in
-// a step; an ErrTaskArgs is for what no argument list can carry (a NUL), for
+// a step; an errTaskArgs is for what no argument list can carry (a NUL), for
 // one that is too long, and for steps that make no sense.
 func (a TaskArgs) Argv(path string) ([]string, error) {
 	if err := taskWord(a.Word); err != nil {
@@ -37,12 +37,12 @@ func (a TaskArgs) Argv(path string) ([]string, error) {
 		argv = append(argv, "--dir", a.Dir)
 	}
 	if len(a.Steps) == 0 || len(a.Steps) > maxTaskSteps {
-		return nil, fmt.Errorf("%w: %d steps, want 1 to %d", ErrTaskArgs, len(a.Steps), maxTaskSteps)
+		return nil, fmt.Errorf("%w: %d steps, want 1 to %d", errTaskArgs, len(a.Steps), maxTaskSteps)
 	}
 	for i, s := range a.Steps {
 		var err error
 		if argv, err = s.appendTo(argv); err != nil {
-			return nil, fmt.Errorf("%w: step %d (%s): %w", ErrTaskArgs, i+1, s.Kind, err)
+			return nil, fmt.Errorf("%w: step %d (%s): %w", errTaskArgs, i+1, s.Kind, err)
 		}
 	}
 	return argv, fits(argv)
@@ -51,7 +51,7 @@ func (a TaskArgs) Argv(path string) ([]string, error) {
 // taskWord refuses what could not be told apart in a line of its own.
 func taskWord(word string) error {
 	if word == "" || len(word) > maxTaskWord || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
-		return fmt.Errorf("%w: the word %q is none", ErrTaskArgs, word)
+		return fmt.Errorf("%w: the word %q is none", errTaskArgs, word)
 	}
 	return nil
 }
@@ -60,15 +60,15 @@ func fits(argv []string) error {
 	total := 0
 	for _, s := range argv {
 		if strings.IndexByte(s, 0) >= 0 {
-			return fmt.Errorf("%w: a NUL in %.40q", ErrTaskArgs, s)
+			return fmt.Errorf("%w: a NUL in %.40q", errTaskArgs, s)
 		}
 		if len(s) > maxTaskArg {
-			return fmt.Errorf("%w: an argument of %d bytes, at most %d", ErrTaskArgs, len(s), maxTaskArg)
+			return fmt.Errorf("%w: an argument of %d bytes, at most %d", errTaskArgs, len(s), maxTaskArg)
 		}
 		total += len(s) + 1
 	}
 	if len(argv) > maxTaskArgs || total > maxTaskBytes {
-		return fmt.Errorf("%w: %d arguments of %d bytes, at most %d of %d", ErrTaskArgs, len(argv), total, maxTaskArgs, maxTaskBytes)
+		return fmt.Errorf("%w: %d arguments of %d bytes, at most %d of %d", errTaskArgs, len(argv), total, maxTaskArgs, maxTaskBytes)
 	}
 	return nil
 }

@@ -14,15 +14,15 @@ import (
 // was cut off, or the container died.
 var ErrTorn = errors.New("the task's end did not come: the output is cut off")
 
-// ErrTaskLine is returned where a line bears the word but makes no sense: the
+// errTaskLine is returned where a line bears the word but makes no sense: the
 // output was changed or mixed up on its way.
-var ErrTaskLine = errors.New("a line of the task's own can't be read")
+var errTaskLine = errors.New("a line of the task's own can't be read")
 
 // ParseTask reads what a task printed and checks the trial's word. What a
 // workload prints can't be taken for the task's own lines: those bear the word,
 // and besides a random mark that was printed before the first step began, for
 // the word stands in the task's arguments where a workload could read it. With
-// ErrTorn and ErrTaskLine comes what was understood until then, so that a task
+// ErrTorn and errTaskLine comes what was understood until then, so that a task
 // that still runs can be looked at.
 //
 // The carriage returns of a terminal, where it is one, are taken out of the
@@ -45,7 +45,7 @@ func ParseTask(out []byte, word string) (Task, error) {
 		return t, ErrTorn
 	}
 	if random, err := hex.DecodeString(line); err != nil || len(random) != 16 {
-		return t, fmt.Errorf("%w: the mark %.80q", ErrTaskLine, line)
+		return t, fmt.Errorf("%w: the mark %.80q", errTaskLine, line)
 	}
 	mark := []byte("\nplimsoll 1 " + word + "-" + line + " ")
 	for {
@@ -136,7 +136,7 @@ func (t *Task) line(s string) error {
 		t.Binary, t.BinaryErrno, ok = "", n, err == nil && n > 0
 	}
 	if !ok {
-		return ErrTaskLine
+		return errTaskLine
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func TestParseTask(t *testing.T) {
 		{"errno 0", "errno"}, {"switches 4 5", "switches 4"}, {"rss 3", "rss -3"}, {"spawn 7", "spawn 0"}, {"spawn 7", "spawn 10"}, {"mark 00", "mark 0"}, {"mark 00", "mark xx"}, {"main", "brain"}, {"ready 10", "ready 0"},
 		{"ready 10", "binary 00"}, {"ready 10", "done 10"}, {"ready 10", "step 0 end 9 status 0"}, {"ready 10", "what"}, {"step 0 begin", "step 64 begin"},
 	} {
-		if got, err := ParseTask([]byte(strings.Replace(whole, change[0], change[1], 1)), "w"); !errors.Is(err, ErrTaskLine) {
+		if got, err := ParseTask([]byte(strings.Replace(whole, change[0], change[1], 1)), "w"); !errors.Is(err, errTaskLine) {
 			t.Errorf("%s instead of %s: %+v, %v", change[1], change[0], got, err)
 		}
 	}
@@ -110,7 +110,7 @@ func FuzzParseTask(f *testing.F) {
 	f.Add([]byte("plimsoll 1 w first 5\n\nplimsoll 1 w mark " + testMark + "\n\nplimsoll 1 w-" + testMark + " binary error 2\n"))
 	f.Fuzz(func(t *testing.T, out []byte) {
 		got, err := ParseTask(out, "w")
-		if errors.Is(err, ErrNoProof) != (got.First == 0) || (err == nil) != (got.Done > 0 && !errors.Is(err, ErrTaskLine)) {
+		if errors.Is(err, ErrNoProof) != (got.First == 0) || (err == nil) != (got.Done > 0 && !errors.Is(err, errTaskLine)) {
 			t.Errorf("%+v %v", got, err)
 		}
 		if len(got.Output) > len(out) || len(got.Steps) > maxTaskSteps {
@@ -148,7 +148,7 @@ func TestTaskArgvRefuses(t *testing.T) {
 		"no file":       {Word: "w", Steps: []TaskStep{{Kind: TaskFile}}},
 		"no status":     {Word: "w", Steps: []TaskStep{{Kind: TaskMain, Argv: []string{"a"}, Status: 256}}},
 	} {
-		if _, err := a.Argv("/p"); !errors.Is(err, ErrTaskArgs) {
+		if _, err := a.Argv("/p"); !errors.Is(err, errTaskArgs) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -59,7 +59,7 @@ func Clean(ctx context.Context, o Options, images bool, of ...string) (*Cleaned,
 		c.Runs = append(c.Runs, owner.RunID)
 		errs = append(errs, c.run(ctx, o, owner.RunID))
 	}
-	over, err := imagestore.NewStore(o.State.Images(), nil, imagestore.Options{}).ForgetOver(o.State.Live)
+	over, err := imagestore.NewStore(o.State.Images(), nil, imagestore.Options{}).ForgetOver(o.State.live)
 	for _, id := range over {
 		c.Removed = append(c.Removed, "image archives of run "+id)
 	}

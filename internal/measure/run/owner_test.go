@@ -112,7 +112,7 @@ func TestElsewhere(t *testing.T) {
 	proof, err := json.Marshal(Owner{RunID: id, PID: 1, Start: "x", origin: origin{"x", "pid:[1]", "node1"}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(o.State.RunDir(id), ownerFile), proof, 0o644))
-	if !o.State.Live(id) {
+	if !o.State.live(id) {
 		t.Error("its images would be forgotten")
 	}
 	for _, of := range [][]string{nil, {"node2"}} {
@@ -192,7 +192,7 @@ func TestClaimInAContainer(t *testing.T) {
 		}
 		t.Skipf("no namespace of processes can be had here: %q", said)
 	}
-	if over, err := s.Abandoned(); err != nil || len(over) > 0 || !s.Live(id) {
+	if over, err := s.Abandoned(); err != nil || len(over) > 0 || !s.live(id) {
 		t.Errorf("taken for one that was cut off: %v %v", over, err)
 	}
 	if _, err := s.Claim(id, "", nil); err == nil || !strings.Contains(err.Error(), "is measuring") {

@@ -5,17 +5,17 @@ import (
 	"plimsoll/internal/measure/host"
 )
 
-// Removal is what is removed by which proof.
-type Removal struct {
+// removal is what is removed by which proof.
+type removal struct {
 	Kinds []string // of the ledger's or the census'; none for what is in neither
 	What  string
 	By    string
 	Proof string
 }
 
-// Removals are all kinds of things that a run, the next one or a clean-up removes; what can't
+// removals are all kinds of things that a run, the next one or a clean-up removes; what can't
 // be proved stays. docs/clean-up.md has them as a table.
-var Removals = []Removal{
+var removals = []removal{
 	{Kinds: []string{engine.KindContainer}, What: "container, pod, instance", By: "the engine",
 		Proof: "the ledger has its name and place, and it carries the run's label. Without labels (OCI runtimes, LXC, Apptainer, systemd-nspawn): its state or root directory is in the run's folder, or its name was free before it was entered"},
 	{Kinds: []string{engine.KindImage}, What: "image's tag", By: "the engine",

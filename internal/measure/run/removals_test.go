@@ -28,7 +28,7 @@ func TestRemovals(t *testing.T) {
 	}
 	var want strings.Builder
 	want.WriteString("| what | removed by | proof |\n| --- | --- | --- |\n")
-	for _, r := range Removals {
+	for _, r := range removals {
 		fmt.Fprintf(&want, "| %s | %s | %s |\n", r.What, r.By, r.Proof)
 	}
 	golden.Check(t, cleanUpDocs, head+begin+want.String()+end+tail)
@@ -37,7 +37,7 @@ func TestRemovals(t *testing.T) {
 // TestRemovalsAreAll: each kind of the ledger and of the census has a row.
 func TestRemovalsAreAll(t *testing.T) {
 	rows := map[string]bool{}
-	for _, r := range Removals {
+	for _, r := range removals {
 		for _, kind := range r.Kinds {
 			rows[kind] = true
 		}

@@ -188,7 +188,7 @@ func Execute(ctx context.Context, o Options) (*Summary, error) {
 			r.progress.Remark(err.Error())
 		}
 	}
-	if why := r.State.ClosedTo(r.User); why != "" {
+	if why := r.State.closedTo(r.User); why != "" {
 		r.progress.Remark(why)
 	}
 	r.sweepAbandoned(ctx)

@@ -108,9 +108,9 @@ func openToAll(d *safepath.Dir) (*safepath.Dir, error) {
 	return d, nil
 }
 
-// ClosedTo says why the user of rootless engines can't come to a run's folder; "" where
+// closedTo says why the user of rootless engines can't come to a run's folder; "" where
 // nothing is in the way that we know of.
-func (s State) ClosedTo(user *engine.User) string {
+func (s State) closedTo(user *engine.User) string {
 	if user == nil || os.Geteuid() != 0 || user.UID == 0 {
 		return ""
 	}
@@ -318,8 +318,8 @@ func (s State) left(of []string) (over, unknown []Owner, others []string, err er
 	return over, unknown, others, nil
 }
 
-// Live says whether a run's process is still there, or may be.
-func (s State) Live(id string) bool {
+// live says whether a run's process is still there, or may be.
+func (s State) live(id string) bool {
 	if !record.IsRunID(id) {
 		return false
 	}

@@ -146,7 +146,7 @@ func TestModesStay(t *testing.T) {
 		}
 		if os.Geteuid() == 0 {
 			user := &engine.User{Name: "alice", UID: 12345, GID: 12345}
-			if why := s.ClosedTo(user); (why != "") != (want[0] == 0o700) || why != "" && !strings.Contains(why, "chmod o+x "+private) {
+			if why := s.closedTo(user); (why != "") != (want[0] == 0o700) || why != "" && !strings.Contains(why, "chmod o+x "+private) {
 				t.Errorf("%s: %q", dir, why)
 			}
 		}

@@ -2,8 +2,8 @@ package storage
 
 import "plimsoll/internal/record"
 
-// Counter is one thing that is counted, by the same name on every file system.
-type Counter struct {
+// counter is one thing that is counted, by the same name on every file system.
+type counter struct {
 	ID    string // role and quantity, such as "data-written"
 	Unit  string // count, bytes, ns
 	Title string
@@ -30,8 +30,8 @@ const (
 	DataWait     = "data-wait"
 )
 
-// Counters lists what a source may count, in the order of a report.
-var Counters = []Counter{
+// counters lists what a source may count, in the order of a report.
+var counters = []counter{
 	{ClientRead, "bytes", "client read", "bytes that the client fetched from the file system's servers"},
 	{ClientWritten, "bytes", "client written", "bytes that the client sent to the file system's servers"},
 	{ClientRequests, "count", "client requests", "requests that the client sent to the file system's servers"},
@@ -59,7 +59,7 @@ var perRequest = []struct{ id, wait, requests, title, what string }{
 // the id and the title, such as the name of who counted.
 func Metrics(prefix, title string, kind record.Kind) []record.Metric {
 	var out []record.Metric
-	for _, c := range Counters {
+	for _, c := range counters {
 		out = append(out, record.Metric{ID: prefix + c.ID, Unit: c.Unit, Better: record.LowerIsBetter, Title: title + c.Title, What: c.What, Kind: kind})
 	}
 	for _, q := range perRequest {

@@ -143,7 +143,7 @@ func forgetBirth(r Reading) {
 }
 
 func isCounter(id string) bool {
-	for _, c := range Counters {
+	for _, c := range counters {
 		if c.ID == id {
 			return true
 		}

@@ -69,13 +69,13 @@ func (m *Machine) glob(patterns ...string) []string {
 	return slices.Compact(out)
 }
 
-// AbsentError says that this machine has not what a source reads.
-type AbsentError struct {
+// absentError says that this machine has not what a source reads.
+type absentError struct {
 	Why string
 	Fix string // what to do about it; empty where it just is not of this machine
 }
 
-func (e *AbsentError) Error() string {
+func (e *absentError) Error() string {
 	if e.Fix == "" {
 		return e.Why
 	}
@@ -83,7 +83,7 @@ func (e *AbsentError) Error() string {
 }
 
 func absent(why string, fix ...string) error {
-	e := &AbsentError{Why: why}
+	e := &absentError{Why: why}
 	if len(fix) > 0 {
 		e.Fix = fix[0]
 	}

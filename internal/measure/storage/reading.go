@@ -23,10 +23,10 @@ type Instance struct {
 	Earlier map[string]int64
 }
 
-// Difference is what was counted between two readings of one source. Where a
+// difference is what was counted between two readings of one source. Where a
 // part of it can't be known, no value is given at all, since a sum without it
 // would be too small; remarks say why.
-func Difference(source string, before, after Reading) (values map[string]int64, remarks []string) {
+func difference(source string, before, after Reading) (values map[string]int64, remarks []string) {
 	values = map[string]int64{}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if _, there := after[name]; !there {

@@ -30,7 +30,7 @@ func TestDifference(t *testing.T) {
 		{"an hour ends and the next has more", hour(10, 500), hour(60, 40), 90, ""},
 		{"an hour ends, with a restart", hour(10, 500), hour(3, 4), -1, "began anew"},
 	} {
-		got, remarks := Difference("s", c.before, c.after)
+		got, remarks := difference("s", c.before, c.after)
 		n, ok := got[DataWritten]
 		if ok != (c.want >= 0) || ok && n != c.want {
 			t.Errorf("%s: %v, not %d", c.name, got, c.want)
@@ -44,7 +44,7 @@ func TestDifference(t *testing.T) {
 // One part that is not known makes the whole unknown, never too small.
 func TestDifferenceWhole(t *testing.T) {
 	c := map[string]int64{DataWritten: 1}
-	got, remarks := Difference("s", Reading{"a": {Counters: c}, "b": {Counters: c}}, Reading{"a": {Counters: c}})
+	got, remarks := difference("s", Reading{"a": {Counters: c}, "b": {Counters: c}}, Reading{"a": {Counters: c}})
 	if got != nil || len(remarks) != 1 {
 		t.Errorf("%v, %q", got, remarks)
 	}

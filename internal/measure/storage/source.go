@@ -23,7 +23,7 @@ type Source struct {
 	Whole bool
 	// Instead names sources that this one, where it has counters, stands for.
 	Instead []string
-	// read gives the counters; an *AbsentError where there are none here. job is
+	// read gives the counters; an *absentError where there are none here. job is
 	// the batch job whose requests are meant, where a source can tell them apart.
 	read func(ctx context.Context, m *Machine, job string) (Reading, error)
 }
@@ -106,7 +106,7 @@ func Read(ctx context.Context, m *Machine, sources []Source, job string) (snap S
 // Absent says whether an error of Read only means that this machine has no such
 // file system.
 func Absent(err error) bool {
-	var a *AbsentError
+	var a *absentError
 	return errors.As(err, &a)
 }
 
@@ -124,7 +124,7 @@ func Counted(sources []Source, before, after Snapshot) (out map[string]map[strin
 		case !has:
 			continue
 		}
-		values, said := Difference(s.Name, b, a)
+		values, said := difference(s.Name, b, a)
 		remarks = append(remarks, said...)
 		if values != nil {
 			out[s.Name] = values

@@ -66,7 +66,7 @@ func (l levelSet) without(m *Mechanism) (levelSet, bool) {
 	out := maps.Clone(l)
 	if slices.Contains(joinedFactors, m.Factor) {
 		before := l[m.Factor]
-		if before == "" || before == DefaultLevel {
+		if before == "" || before == defaultLevel {
 			out[m.Factor] = m.To
 			return out, true
 		}
@@ -137,7 +137,7 @@ func (a *ablator) env(engine string, l levelSet) string {
 func (a *ablator) can(engine string, l levelSet) string {
 	c := combination{engine: a.views[engine], named: make([]string, len(a.cat.Factors))}
 	for i, f := range a.cat.Factors {
-		if v := l[f]; v != DefaultLevel {
+		if v := l[f]; v != defaultLevel {
 			c.named[i] = v
 		}
 	}
@@ -368,7 +368,7 @@ func (a *ablator) below(x *ablated, e *Entry, info *EngineInfo, above levelSet, 
 		}
 		l := a.stays(info, above)
 		for _, f := range []string{"runtime", imageFactor} {
-			if v := above[f]; v != "" && v != DefaultLevel && info.knows(f, v) {
+			if v := above[f]; v != "" && v != defaultLevel && info.knows(f, v) {
 				l[f] = v
 			}
 		}
@@ -422,7 +422,7 @@ func (a *ablator) below(x *ablated, e *Entry, info *EngineInfo, above levelSet, 
 func (a *ablator) stays(info *EngineInfo, above levelSet) levelSet {
 	l := levelSet{}
 	for f, v := range above {
-		if (f == tunedFactor || limitLevels[f] != "") && v != DefaultLevel && info.knows(f, v) {
+		if (f == tunedFactor || limitLevels[f] != "") && v != defaultLevel && info.knows(f, v) {
 			l[f] = v
 		}
 	}

@@ -13,16 +13,16 @@ import (
 func taken() *Catalogue {
 	c := catalogue()
 	without := func(name string) Mechanism {
-		return Mechanism{Name: name, Factor: "without", From: DefaultLevel, To: name, Title: "the " + name}
+		return Mechanism{Name: name, Factor: "without", From: defaultLevel, To: name, Title: "the " + name}
 	}
 	runtime := Mechanism{Name: "runtime", Factor: "runtime", From: "runc", To: "crun"}
-	network := Mechanism{Name: "network", Factor: "network", From: DefaultLevel, To: "none"}
+	network := Mechanism{Name: "network", Factor: "network", From: defaultLevel, To: "none"}
 	namespace := Mechanism{Name: "network-namespace", Factor: "network", From: "none", To: "host"}
 	client := Mechanism{Name: "client", Factor: "client", From: "cli", To: "api"}
 	give := func(name, below string, ms ...Mechanism) {
 		e := c.engine(name)
 		e.Mechanisms, e.Below = ms, below
-		e.Levels["without"] = []string{DefaultLevel}
+		e.Levels["without"] = []string{defaultLevel}
 		for _, m := range ms {
 			if m.Factor == "without" {
 				e.Levels["without"] = append(e.Levels["without"], m.To)
@@ -156,10 +156,10 @@ func TestAblationHere(t *testing.T) {
 func TestAdditions(t *testing.T) {
 	cat := taken()
 	e := cat.engine("docker")
-	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "init", Factor: "with", From: DefaultLevel, To: "init", Adds: true},
-		Mechanism{Name: "tty", Factor: "with", From: DefaultLevel, To: "tty", Adds: true}, Mechanism{Name: "copies", Factor: "storage", From: "overlay2", To: "vfs", Adds: true})
-	e.Levels["with"] = []string{DefaultLevel, "init", "tty"}
-	e.Levels["storage"] = []string{DefaultLevel, "overlay2", "vfs"}
+	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "init", Factor: "with", From: defaultLevel, To: "init", Adds: true},
+		Mechanism{Name: "tty", Factor: "with", From: defaultLevel, To: "tty", Adds: true}, Mechanism{Name: "copies", Factor: "storage", From: "overlay2", To: "vfs", Adds: true})
+	e.Levels["with"] = []string{defaultLevel, "init", "tty"}
+	e.Levels["storage"] = []string{defaultLevel, "overlay2", "vfs"}
 	a := ablationOf(t, cat, "  - {engine: docker, ablate: [client, additions]}\n")
 	if len(a.Steps) != 1 || len(a.Added) != 3 {
 		t.Fatalf("%+v, %+v", a.Steps, a.Added)
@@ -274,9 +274,9 @@ func TestBadAblation(t *testing.T) {
 func TestAblationBeside(t *testing.T) {
 	c := taken()
 	e := c.engine("docker")
-	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "filter", Factor: "without", From: DefaultLevel, To: "filter", Adds: true, Beside: "own+port"})
+	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "filter", Factor: "without", From: defaultLevel, To: "filter", Adds: true, Beside: "own+port"})
 	e.Levels["without"] = append(e.Levels["without"], "filter")
-	e.Levels["with"] = []string{DefaultLevel, "own", "port"}
+	e.Levels["with"] = []string{defaultLevel, "own", "port"}
 	_, a := ablationIn(t, c, "  - {engine: docker, ablate: [all]}\n", nil)
 	i := slices.IndexFunc(a.Steps, func(s record.AblationStep) bool { return s.Mechanism == "filter" })
 	if i < 0 || a.Steps[i].With != "" || a.Steps[i].After != "" || !strings.Contains(a.Steps[i].Missing, "--mechanism filter") || len(a.Added) > 0 {
@@ -296,8 +296,8 @@ func TestAblationTuned(t *testing.T) {
 		if e.Levels == nil {
 			e.Levels = map[string][]string{}
 		}
-		for factor, level := range map[string]string{tunedFactor: "rcu-expedited", "cpu-limit": DefaultLevel} {
-			e.Levels[factor] = []string{DefaultLevel, level}
+		for factor, level := range map[string]string{tunedFactor: "rcu-expedited", "cpu-limit": defaultLevel} {
+			e.Levels[factor] = []string{defaultLevel, level}
 		}
 	}
 	_, a := ablationIn(t, c, "  - {engine: docker, ablate: [masks], tuned: rcu-expedited, cpu-limit: 0.5}\n", nil)
@@ -316,7 +316,7 @@ func TestAblationTuned(t *testing.T) {
 func TestAblationByName(t *testing.T) {
 	c := taken()
 	e := c.engine("docker")
-	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "sync", Factor: "without", From: DefaultLevel, To: "sync", Price: "all may be lost", ByName: true})
+	e.Mechanisms = append(e.Mechanisms, Mechanism{Name: "sync", Factor: "without", From: defaultLevel, To: "sync", Price: "all may be lost", ByName: true})
 	e.Levels["without"] = append(e.Levels["without"], "sync")
 	for ablate, want := range map[string]record.AblationStep{
 		"all, additions": {Mechanism: "sync", Price: "all may be lost", Missing: "only --mechanism sync asks for it: all may be lost"},

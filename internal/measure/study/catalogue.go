@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// DefaultLevel stands for "as the engine does when not told".
-const DefaultLevel = "default"
+// defaultLevel stands for "as the engine does when not told".
+const defaultLevel = "default"
 
 // Catalogue is what a study can choose from.
 type Catalogue struct {
@@ -238,7 +238,7 @@ func (c *Catalogue) levels(factor string, first ...string) []string {
 	for _, r := range c.Rules {
 		add(r.When[factor]) // a word of the field, even where nobody here has it
 	}
-	add([]string{DefaultLevel})
+	add([]string{defaultLevel})
 	return all
 }
 
@@ -262,13 +262,13 @@ func (c *Catalogue) metrics() []string {
 // resolve gives the level that is in force: the engine's default where none
 // was named.
 func (e *EngineInfo) resolve(factor, level string) string {
-	if level != "" && level != DefaultLevel {
+	if level != "" && level != defaultLevel {
 		return level
 	}
 	if known := e.Levels[factor]; len(known) > 0 {
 		return known[0]
 	}
-	return DefaultLevel
+	return defaultLevel
 }
 
 // imageFactor is the one factor whose levels are not all listed: an image can
@@ -304,7 +304,7 @@ func (e *EngineInfo) knows(factor, level string) bool {
 	if slices.Contains(joinedFactors, factor) {
 		return !slices.ContainsFunc(parts(factor, level), func(p string) bool { return !slices.Contains(e.Levels[factor], p) })
 	}
-	return level == DefaultLevel || slices.Contains(e.Levels[factor], level) ||
+	return level == defaultLevel || slices.Contains(e.Levels[factor], level) ||
 		boundFactors[factor] != "" && bound(factor, level) && len(e.Levels[factor]) > 0 ||
 		factor == imageFactor && isReference(level) && len(e.Levels[factor]) > 0 ||
 		limitLevels[factor] != "" && isLimit(factor, level) && len(e.Levels[factor]) > 0

@@ -173,7 +173,7 @@ func worldOf(t *testing.T, study string, c record.Claim) *world {
 				delete(levels, "engine")
 				id := engine
 				for _, f := range slices.Sorted(maps.Keys(levels)) {
-					if levels[f] == DefaultLevel {
+					if levels[f] == defaultLevel {
 						delete(levels, f)
 					} else {
 						id += "/" + f + "=" + levels[f]

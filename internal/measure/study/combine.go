@@ -35,7 +35,7 @@ func views(cat *Catalogue) map[string]*view {
 			v.known = append(v.known, e.Levels[f])
 			usual := e.resolve(f, "")
 			if f == imageFactor {
-				usual = DefaultLevel // each workload's own, which no level stands for
+				usual = defaultLevel // each workload's own, which no level stands for
 			}
 			v.usual = append(v.usual, usual)
 		}
@@ -133,7 +133,7 @@ func combine(s *Study, part *Part, cat *Catalogue, engines map[string]*view, mis
 			each(e.Factors, func(levels []string) {
 				named := slices.Clone(base)
 				for j, l := range levels {
-					if l == DefaultLevel {
+					if l == defaultLevel {
 						l = ""
 					}
 					named[index[e.Factors[j].Name]] = l
@@ -159,7 +159,7 @@ func commonLevels(s *Study, cat *Catalogue, engine *EngineInfo, e *Entry, missed
 	named := make([]string, len(cat.Factors))
 	for i, f := range cat.Factors {
 		level := s.Common[f]
-		if level == "" || level == DefaultLevel || e != nil && e.names(f) {
+		if level == "" || level == defaultLevel || e != nil && e.names(f) {
 			continue
 		}
 		if engine.knows(f, level) {

@@ -78,7 +78,7 @@ func (c *combination) id(cat *Catalogue, common []string, varies []bool, token f
 				continue
 			}
 		}
-		if level != usual || varies[i] && level != DefaultLevel {
+		if level != usual || varies[i] && level != defaultLevel {
 			parts = append(parts, token(f, level))
 		}
 	}

@@ -170,7 +170,7 @@ func (r *rule) verdict() verdict {
 // looked at by the caller.
 func (r *rule) matches(c *combination) bool {
 	for _, f := range r.factors {
-		named := cmp.Or(c.named[f.factor], DefaultLevel)
+		named := cmp.Or(c.named[f.factor], defaultLevel)
 		if !slices.Contains(f.levels, named) && !slices.Contains(f.levels, c.level(f.factor)) && !f.part(named) {
 			return false
 		}

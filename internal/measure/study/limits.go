@@ -26,7 +26,7 @@ var limitFactors = []string{cpuFactor, memoryFactor}
 // isLimit says whether a level is one of that limit. One limit has one spelling, so
 // that it is one environment.
 func isLimit(factor, level string) bool {
-	if level == DefaultLevel || level == yamlfile.None {
+	if level == defaultLevel || level == yamlfile.None {
 		return true
 	}
 	canonical, ok := limitLevel(factor, level)

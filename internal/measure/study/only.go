@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/common/yamlfile"
 )
 
-// Quick is the scale by which a study's questions are asked in minutes.
-const Quick = "quick"
+// quick is the scale by which a study's questions are asked in minutes.
+const quick = "quick"
 
 // OnlyOptions say in how many blocks the parts run that are left.
 type OnlyOptions struct {
@@ -101,8 +101,8 @@ func (c *checker) partCommand(parts []yamlfile.Word) string {
 	}
 	names, scale := partNames(c.doc.Parts), ""
 	for _, k := range c.doc.Scales {
-		if k.Key.Text == Quick {
-			scale = " --scale " + Quick
+		if k.Key.Text == quick {
+			scale = " --scale " + quick
 		}
 	}
 	var asked string
@@ -116,7 +116,7 @@ func (c *checker) partCommand(parts []yamlfile.Word) string {
 		asked += " --part " + harmless.ShellWord(part.Text)
 		for _, k := range c.doc.Scales {
 			for _, x := range k.Value.Parts {
-				if k.Key.Text == Quick && x.Key.Text == part.Text && x.Value.Skip.At.Given() {
+				if k.Key.Text == quick && x.Key.Text == part.Text && x.Value.Skip.At.Given() {
 					scale = ""
 				}
 			}

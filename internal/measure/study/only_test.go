@@ -153,7 +153,7 @@ func ran(t *testing.T, name, command string) *analyze.Result {
 		}
 	}
 	if slices.Contains(words, "--scale") {
-		scale = Quick
+		scale = quick
 	}
 	s, err := Load(name, cat)
 	require.NoError(t, err)

@@ -12,9 +12,9 @@ import (
 	"plimsoll/studies"
 )
 
-// Aspects are what a paper's protocol speaks of, in the order in which a table
+// aspects are what a paper's protocol speaks of, in the order in which a table
 // shows them.
-var Aspects = []string{
+var aspects = []string{
 	"program", "mechanism", "topology", "engine", "instrument", "arguments", "sizes", "data",
 	"image", "client", "network", "limits", "cache", "repetitions", "pause", "order", "statistic",
 }
@@ -136,7 +136,7 @@ func readPaper(path string, data []byte, cat *Catalogue) (*paperFile, error) {
 // fact checks a fact. A workload that the catalogue does not have is one that
 // nothing is said of.
 func (c *checker) fact(f *paperFact) {
-	c.known(f.Aspect.Word, "aspect", Aspects)
+	c.known(f.Aspect.Word, "aspect", aspects)
 	switch {
 	case f.From.At.Given() && len(f.Is.list) == 0:
 		c.Add(f.From.At, "from says where the study has it, and nothing says what the paper had", "is: …")

@@ -45,7 +45,7 @@ func (f *paperFact) otherLevels(cat *Catalogue) []record.StandIn {
 			continue
 		}
 		for _, l := range e.Levels[f.From.Text] {
-			if l == DefaultLevel || slices.Contains(f.Is.list, l) {
+			if l == defaultLevel || slices.Contains(f.Is.list, l) {
 				continue
 			}
 			at := slices.IndexFunc(out, func(o record.StandIn) bool { return o.Here == l })

@@ -116,7 +116,7 @@ func (f *paperFact) ofWorkload(from string, w Workload, s *Study, cat *Catalogue
 // have none to choose. What is left to the engine is its default, by that word
 // where the paper left it to the engine too.
 func (f *paperFact) levelsOfPart(p Part, s *Study, cat *Catalogue) []found {
-	factor, left := f.From.Text, slices.Contains(f.Is.list, DefaultLevel)
+	factor, left := f.From.Text, slices.Contains(f.Is.list, defaultLevel)
 	var out []found
 	for _, e := range p.Environments {
 		for _, name := range e.Engines {
@@ -133,7 +133,7 @@ func (f *paperFact) levelsOfPart(p Part, s *Study, cat *Catalogue) []found {
 			in := found{where: name}
 			for _, l := range levels {
 				if left && l == "" {
-					l = DefaultLevel
+					l = defaultLevel
 				} else {
 					l = info.resolve(factor, l)
 				}

@@ -61,7 +61,7 @@ func (s *Study) PaperProtocol(cat *Catalogue) (*PaperProtocol, error) {
 		out.Rows = append(out.Rows, row)
 	}
 	slices.SortStableFunc(out.Rows, func(a, b PaperFact) int {
-		return slices.Index(Aspects, a.Aspect) - slices.Index(Aspects, b.Aspect)
+		return slices.Index(aspects, a.Aspect) - slices.Index(aspects, b.Aspect)
 	})
 	return out, nil
 }
@@ -118,9 +118,9 @@ func wordsOf(list []yamlfile.Word) []string {
 	return out
 }
 
-// Unexplained says in what a study differs from its paper without an entry that
+// unexplained says in what a study differs from its paper without an entry that
 // says why, and which entries explain what does not differ.
-func (p *PaperProtocol) Unexplained() []string {
+func (p *PaperProtocol) unexplained() []string {
 	var out []string
 	add := func(r PaperFact, format string, args ...any) {
 		out = append(out, fmt.Sprintf("studies/protocols/%s.yaml:%d: %s (%s): ", p.Study, r.line, r.Aspect, r.Paper)+fmt.Sprintf(format, args...))

@@ -28,7 +28,7 @@ func TestDeviations(t *testing.T) {
 			}
 			continue
 		}
-		for _, u := range p.Unexplained() {
+		for _, u := range p.unexplained() {
 			t.Error(u)
 		}
 		for _, u := range unspoken(t, s, cat) {
@@ -87,7 +87,7 @@ func TestDeviationIsFound(t *testing.T) {
 	s.Protocol.PauseNS, s.Protocol.CPUs = 1, 2
 	p, err := s.PaperProtocol(cat)
 	require.NoError(t, err)
-	got := strings.Join(p.Unexplained(), "\n")
+	got := strings.Join(p.unexplained(), "\n")
 	for _, want := range []string{"pause (2 minutes): the study has 1ns", "limits (4 threads): the study has 2"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
@@ -104,7 +104,7 @@ func TestDeviationIsFound(t *testing.T) {
 		row, err := mustRead(t, "plimsoll: 1\nname: m\nworkloads: [hello]\nenvironments: [docker]\n").beside(&f.Facts[0], catalogue())
 		require.NoError(t, err)
 		q := PaperProtocol{Study: "m", Rows: []PaperFact{row}}
-		if u := q.Unexplained(); len(u) != 1 || !strings.Contains(u[0], want) {
+		if u := q.unexplained(); len(u) != 1 || !strings.Contains(u[0], want) {
 			t.Error(u)
 		}
 	}

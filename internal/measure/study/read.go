@@ -1,10 +1,10 @@
 package study
 
 import (
-	"plimsoll/internal/common/yamlfile"
-
 	"slices"
 	"strings"
+
+	"plimsoll/internal/common/yamlfile"
 )
 
 // format is the format of a study.
@@ -152,3 +152,10 @@ func put[T any](to *T, from T, given bool) {
 		*to = from
 	}
 }
+
+// Error is one thing that is wrong with a study.
+type Error = yamlfile.Error
+
+// Errors is all of them: whatever this package says against a study is of this
+// type.
+type Errors = yamlfile.Errors

@@ -16,8 +16,8 @@ var verbs = map[string]bool{
 
 var word = regexp.MustCompile(`^[a-z][a-z-]{1,15}$`)
 
-// Command is what a process is called: its program, and what that was told to do.
-func Command(argv []string) string {
+// command is what a process is called: its program, and what that was told to do.
+func command(argv []string) string {
 	if len(argv) == 0 {
 		return ""
 	}

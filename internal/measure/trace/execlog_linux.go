@@ -115,7 +115,7 @@ func (e execEvent) called() string {
 	if len(e.argv) == 0 || e.argv[0] == "" {
 		return fileName(e.path)
 	}
-	name := Command(e.argv)
+	name := command(e.argv)
 	if e.cut && !strings.Contains(name, " ") {
 		return name + " …" // what it is told to do may stand behind
 	}

@@ -36,7 +36,7 @@ func commandOf(pid int) string {
 	if err != nil || len(b) == 0 {
 		return ""
 	}
-	return Command(strings.Split(strings.TrimRight(string(b), "\x00"), "\x00"))
+	return command(strings.Split(strings.TrimRight(string(b), "\x00"), "\x00"))
 }
 
 // listen asks processes that have just executed a program for their command lines, where

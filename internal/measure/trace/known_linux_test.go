@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/record"
 	"plimsoll/internal/understand/timeline"
@@ -252,4 +254,13 @@ func TestCommands(t *testing.T) {
 	if tr, ns, err := r.Command(t.Context(), []string{"true"}, false); tr != nil || ns <= 0 || err != nil {
 		t.Errorf("untraced: %v, %d ns, %v", tr, ns, err)
 	}
+}
+
+// ownTime is the processor time of this thread.
+func ownTime() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		panic(err)
+	}
+	return time.Duration(ts.Nano())
 }

@@ -97,7 +97,7 @@ func TestCommand(t *testing.T) {
 		"-bash":      "bash",
 		"":           "",
 	} {
-		if got := Command(strings.Fields(line)); got != want {
+		if got := command(strings.Fields(line)); got != want {
 			t.Errorf("%q is %q, expected %q", line, got, want)
 		}
 	}

@@ -114,7 +114,7 @@ func (c *checker) when(s yamlfile.Settings, what string) {
 // reserved are ids that other things have.
 func reserved(id string) bool {
 	_, ok := record.MetricByID(id)
-	return ok || id == MetricRanksDone || slices.ContainsFunc(Standard, func(m record.Metric) bool { return m.ID == id })
+	return ok || id == MetricRanksDone || slices.ContainsFunc(standard, func(m record.Metric) bool { return m.ID == id })
 }
 
 func (c *checker) metric(m *metric) {

@@ -87,7 +87,7 @@ func (w Workload) Describe() (d Description, ok bool) {
 		}
 		d.Metrics = append(d.Metrics, MetricDescription{m.metric(), from, conditions(m.When)})
 	}
-	for _, m := range Standard {
+	for _, m := range standard {
 		d.Metrics = append(d.Metrics, MetricDescription{Metric: m, From: "probe"})
 	}
 	for _, m := range rankMetrics {

@@ -48,5 +48,5 @@ func Broken() error {
 	return err
 }
 
-// Groups are the groups of workloads, in the order in which they are shown.
-var Groups = []string{"life-cycle", "os", "cpu", "memory", "disk", "network", "application"}
+// groups are the groups of workloads, in the order in which they are shown.
+var groups = []string{"life-cycle", "os", "cpu", "memory", "disk", "network", "application"}

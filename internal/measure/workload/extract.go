@@ -17,18 +17,18 @@ const largest = 1e18
 // number is what programs print. Go's own "inf", "0x1p3" and "1_000" are none.
 var isNumber = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$`).MatchString
 
-// OutputError says that a metric can't be had from what the workload printed:
+// outputError says that a metric can't be had from what the workload printed:
 // a trial fails with class record.BadOutput then.
-type OutputError struct {
+type outputError struct {
 	Metric string
 	Text   string
 }
 
 // Error gives one sentence.
-func (e *OutputError) Error() string { return "metric " + e.Metric + ": " + e.Text }
+func (e *outputError) Error() string { return "metric " + e.Metric + ": " + e.Text }
 
 // Values takes the metrics out of what the roles printed, by the role's name.
-// Every metric is there, or the error is an *OutputError: a value that is
+// Every metric is there, or the error is an *outputError: a value that is
 // missing, no number, negative, not finite or beyond all reason.
 func (p *Plan) Values(outputs map[string][]byte) (map[string]float64, error) {
 	values := make(map[string]float64, len(p.Metrics))
@@ -37,7 +37,7 @@ func (p *Plan) Values(outputs map[string][]byte) (map[string]float64, error) {
 		role := cmp.Or(x.Role, p.Roles[len(p.Roles)-1].Name)
 		out := outputs[role]
 		bad := func(format string, a ...any) error {
-			return &OutputError{x.Metric.ID, fmt.Sprintf(format, a...)}
+			return &outputError{x.Metric.ID, fmt.Sprintf(format, a...)}
 		}
 		if len(out) == 0 {
 			return nil, bad("there is no output of %s", role)

@@ -57,7 +57,7 @@ func (f *document) workload(path string, data []byte) Workload {
 			w.Metrics = append(w.Metrics, m.metric())
 		}
 	}
-	w.Metrics = append(w.Metrics, Standard...)
+	w.Metrics = append(w.Metrics, standard...)
 	if f.Launch.at.Given() {
 		w.Metrics = append(w.Metrics, rankMetrics...)
 	}

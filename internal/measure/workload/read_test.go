@@ -174,7 +174,7 @@ func TestValues(t *testing.T) {
 	for _, c := range bad {
 		if got, err := value(c.x, c.out); err == nil {
 			t.Errorf("%+v of %.40q is %g", c.x, c.out, got)
-		} else if _, ok := err.(*OutputError); !ok { //nolint:errorlint // the type itself is the contract
+		} else if _, ok := err.(*outputError); !ok { //nolint:errorlint // the type itself is the contract
 			t.Errorf("the error is a %T", err)
 		}
 	}

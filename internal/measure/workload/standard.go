@@ -19,9 +19,9 @@ var rankMetrics = []record.Metric{
 		What: "from the launcher's start until the program of the last rank has ended"},
 }
 
-// Standard are those metrics, in the order in which a report shows them after
+// standard are those metrics, in the order in which a report shows them after
 // the workload's own.
-var Standard = []record.Metric{
+var standard = []record.Metric{
 	{ID: MetricTime, Unit: "ns", Better: record.LowerIsBetter, Title: "time",
 		What: "from the start of the workload's main step to its end, by the container's clock"},
 	{ID: MetricCPUTime, Unit: "ns", Better: record.LowerIsBetter, Title: "CPU time",

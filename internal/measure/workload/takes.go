@@ -50,8 +50,8 @@ func (w Workload) TrialTime(params map[string]string, life time.Duration) time.D
 	return time.Duration(min(all, longest))
 }
 
-// Estimated says whether the workload tells what it takes.
-func (w Workload) Estimated() bool {
+// estimated says whether the workload tells what it takes.
+func (w Workload) estimated() bool {
 	return w.takes != nil || w.file != nil && w.file.Takes != nil
 }
 

@@ -38,7 +38,7 @@ func TestTrialTime(t *testing.T) {
 // the parameter seconds is known.
 func TestEveryWorkloadIsEstimated(t *testing.T) {
 	for _, w := range Catalogue() {
-		if !w.Estimated() {
+		if !w.estimated() {
 			t.Errorf("%s says nowhere what a trial takes", w.Name)
 		}
 		if got := w.TrialTime(nil, time.Millisecond); got < time.Millisecond {
@@ -53,7 +53,7 @@ func TestEveryWorkloadIsEstimated(t *testing.T) {
 		"metrics: [{id: rate, unit: ops/s, better: higher, what: A rate., regexp: '([0-9]+)'}]\nparameters: {seconds: {levels: [3]}}\n"
 	w, err := Read("mine.yaml", []byte(mine))
 	require.NoError(t, err)
-	if w.Estimated() || w.TrialTime(nil, time.Second) != 4*time.Second {
+	if w.estimated() || w.TrialTime(nil, time.Second) != 4*time.Second {
 		t.Errorf("a workload that does not say takes %v", w.TrialTime(nil, time.Second))
 	}
 }

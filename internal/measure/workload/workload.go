@@ -127,7 +127,7 @@ func Catalogue() []Workload {
 	fromFiles, _ := files() // the broken ones are told by Broken
 	all := append(builtIn(), fromFiles...)
 	slices.SortStableFunc(all, func(a, b Workload) int {
-		return slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group)
+		return slices.Index(groups, a.Group) - slices.Index(groups, b.Group)
 	})
 	return all
 }
@@ -208,7 +208,7 @@ func (w Workload) MetricsOf(params map[string]string) []record.Metric {
 	if i.Plan.Launch != nil {
 		out = append(out, rankMetrics...)
 	}
-	return append(out, Standard...)
+	return append(out, standard...)
 }
 
 // Of gives the workload of a run: from its recorded text where it came from a

@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// MatrixMetric is the metric of a MatrixSpec.
-const MatrixMetric = "time"
+// matrixMetric is the metric of a MatrixSpec.
+const matrixMetric = "time"
 
 // Effects are the truth about a matrix: what a level multiplies the value by,
 // by factor or parameter and level, as natural logarithms. The effect of two
@@ -82,7 +82,7 @@ func Suite() MatrixSpec {
 
 func written(name string, files int) record.Workload {
 	w := record.Workload{ID: name, Name: name, Title: name,
-		Metrics: []record.Metric{{ID: MatrixMetric, Unit: "ns", Better: record.LowerIsBetter, Title: "time", What: "until all is written"}}}
+		Metrics: []record.Metric{{ID: matrixMetric, Unit: "ns", Better: record.LowerIsBetter, Title: "time", What: "until all is written"}}}
 	if files > 0 {
 		n := strconv.Itoa(files)
 		w.ID, w.Title, w.Params = fmt.Sprintf("%s@files=%s", name, n), name+" "+n, map[string]string{"files": n}

@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Ramp is the truth about the ramps of one environment.
-type Ramp struct {
+// ramp is the truth about the ramps of one environment.
+type ramp struct {
 	Start, StartEach, Stop int64 // ns; StartEach is added for each that runs
 	// Payload, Monitor, Daemon and Kernel are what one container more takes,
 	// bytes; Leak stays with the daemon.
@@ -19,9 +19,9 @@ type Ramp struct {
 	Limit                                  *record.Limit
 }
 
-// Steps makes a ramp of n containers with a spread of sigma in its times and
+// steps makes a ramp of n containers with a spread of sigma in its times and
 // noise bytes in what the machine says.
-func (r Ramp) Steps(rng *rand.Rand, n int, sigma float64, noise int64) []record.DensityStep {
+func (r ramp) steps(rng *rand.Rand, n int, sigma float64, noise int64) []record.DensityStep {
 	var out []record.DensityStep
 	at, ever := int64(1e12), int64(0)
 	spread := func(v int64) int64 { return int64(float64(v) * (1 + sigma*rng.NormFloat64())) }
@@ -76,7 +76,7 @@ func Protocols(tb testing.TB, ramps int, stored func(density []record.DensitySte
 	w, err := record.Create(dir, s.Run())
 	require.NoError(tb, err)
 	rng := rand.New(rand.NewPCG(s.Seed, 9))
-	truth := []Ramp{
+	truth := []ramp{
 		{Start: 200e6, StartEach: 500e3, Stop: 150e6, Payload: 64 << 20, Monitor: 3 << 20, Daemon: 100 << 10, Kernel: 600 << 10, Leak: 1 << 20},
 		{Start: 130e6, StartEach: 20e3, Stop: 90e6, Payload: 64 << 20, Monitor: 1 << 20, Kernel: 400 << 10,
 			Limit: &record.Limit{Class: record.LimitBridge, Text: "ports of the bridge podman0: 1023 of 1023 are used; the engine said: exchange full", Used: 1023, Max: 1023}},
@@ -93,7 +93,7 @@ func Protocols(tb testing.TB, ramps int, stored func(density []record.DensitySte
 				switch k {
 				case 0:
 					name = record.DensitySamples
-					density = truth[e].Steps(rng, 40-15*e, 0.02, 200<<10)
+					density = truth[e].steps(rng, 40-15*e, 0.02, 200<<10)
 				case 1:
 					load = openLoop(rng, 0, 20, 200, int64(200e6/(e+1)), e)
 				case 2:

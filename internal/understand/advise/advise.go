@@ -32,7 +32,7 @@ func Run(results []*analyze.Result, features *record.Features, p Profile, o Opti
 	if len(results) == 0 {
 		return nil, errors.New("advising: no run is given")
 	}
-	p.Matters = cmp.Or(p.Matters, DefaultMatters)
+	p.Matters = cmp.Or(p.Matters, defaultMatters)
 	if !slices.ContainsFunc(p.Criteria, func(c Criterion) bool { return c.Weight > 0 }) {
 		return nil, errors.New("advising: no criterion has a weight above 0")
 	}

@@ -23,7 +23,7 @@ type Profile struct {
 	// Study measures all criteria; empty where there is none.
 	Study string `json:"study,omitempty"`
 	// Matters is the smallest relative difference that this use cares about;
-	// 0 is DefaultMatters.
+	// 0 is defaultMatters.
 	Matters  float64     `json:"matters"`
 	Criteria []Criterion `json:"criteria"`
 	// Require are hard constraints; Prefer are listed for and against.
@@ -31,9 +31,9 @@ type Profile struct {
 	Prefer  []Demand `json:"prefer,omitempty"`
 }
 
-// DefaultMatters is the difference from which a use cares, where its profile
+// defaultMatters is the difference from which a use cares, where its profile
 // says nothing.
-const DefaultMatters = 0.05
+const defaultMatters = 0.05
 
 // Criterion is one metric of one workload.
 type Criterion struct {

@@ -53,7 +53,7 @@ var fromRun = []property{
 // fact reads a fact of the environment. "*" stands for any other value.
 func fact(key string, states map[string]State) func(*view) Fact {
 	return func(v *view) Fact {
-		f := Fact{State: Unknown, From: FromFacts, Text: key + ": not recorded", Source: fmt.Sprintf("run.json: environment %s, fact %s", v.env.ID, key)}
+		f := Fact{State: Unknown, From: fromFacts, Text: key + ": not recorded", Source: fmt.Sprintf("run.json: environment %s, fact %s", v.env.ID, key)}
 		value := v.env.Facts[key]
 		if value == "" {
 			return f
@@ -80,7 +80,7 @@ func held(v *view) Fact {
 
 // seen reads what the payload saw.
 func (v *view) seen(key string) (Fact, string) {
-	f := Fact{State: Unknown, From: FromInside, Text: "no payload has reported it", Source: "inside.jsonl: environment " + v.env.ID + ", " + key}
+	f := Fact{State: Unknown, From: fromInside, Text: "no payload has reported it", Source: "inside.jsonl: environment " + v.env.ID + ", " + key}
 	if v.audit == nil {
 		return f, ""
 	}
@@ -277,7 +277,7 @@ func seenBy(p *property, views []*view) []Fact {
 // engine plays no part.
 func (k catalogue) cell(row, engine string) Fact {
 	c := k.features.Cell(row, engine)
-	f := Fact{State: No, From: FromFeatures, Text: row + ": " + string(c.Value), Source: record.FeaturesFile + ": row " + row + ", engine " + engine}
+	f := Fact{State: No, From: fromFeatures, Text: row + ": " + string(c.Value), Source: record.FeaturesFile + ": row " + row + ", engine " + engine}
 	switch {
 	case c.Value == record.FeatureYes:
 		f.State = Yes

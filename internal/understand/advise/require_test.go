@@ -202,7 +202,7 @@ func TestProperties(t *testing.T) {
 	}
 	v.audit = nil
 	for _, p := range fromRun {
-		if f := p.see(v); f.State == Yes && f.From == FromInside {
+		if f := p.see(v); f.State == Yes && f.From == fromInside {
 			t.Errorf("%s without a view from inside: %+v", p.word, f)
 		}
 	}

@@ -127,7 +127,7 @@ type Answer struct {
 type Fact struct {
 	Property string `json:"property"`
 	State    State  `json:"state"`
-	// From is where it comes from: FromFacts, FromInside or FromFeatures.
+	// From is where it comes from: fromFacts, fromInside or fromFeatures.
 	From string `json:"from"`
 	Text string `json:"text"`
 	// Source is the file and the place in it.
@@ -136,9 +136,9 @@ type Fact struct {
 
 // Where a Fact comes from.
 const (
-	FromFacts    = "fact"     // what the engine says of the environment
-	FromInside   = "inside"   // what the payload saw
-	FromFeatures = "features" // what was found by trying the engine
+	fromFacts    = "fact"     // what the engine says of the environment
+	fromInside   = "inside"   // what the payload saw
+	fromFeatures = "features" // what was found by trying the engine
 )
 
 // Ranked is an environment that has everything.

@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/understand/words"
 )
 
-// HostsChart is the one picture of several hosts.
-const HostsChart = "forest"
+// hostsChart is the one picture of several hosts.
+const hostsChart = "forest"
 
 // manyHosts is from how many hosts on a chart has lower rows, the least ratio first.
 const manyHosts = 24
@@ -32,7 +32,7 @@ func Hosts(w io.Writer, format string, h *hosts.Hosts, o Options) error {
 		return err
 	}
 	p := &picture{
-		name: HostsChart, title: capital(words.Clean(cmp.Or(t.Metric.Title, t.Metric.ID))) + " of " + words.Clean(cmp.Or(t.Title, t.Workload)) + " on " + words.Plural(len(h.Hosts), "host"),
+		name: hostsChart, title: capital(words.Clean(cmp.Or(t.Metric.Title, t.Metric.ID))) + " of " + words.Clean(cmp.Or(t.Title, t.Workload)) + " on " + words.Plural(len(h.Hosts), "host"),
 		sub: []string{words.Clean(cmp.Or(h.Study, h.Source)) + " · " + words.Better(t.Metric)},
 	}
 	p.notes = hostsNotes(h, t)

@@ -94,8 +94,8 @@ type weight struct {
 	At yamlfile.Pos
 }
 
-// MaxWeight bounds a weight.
-const MaxWeight = 1000
+// maxWeight bounds a weight.
+const maxWeight = 1000
 
 // Read reads it.
 func (x *weight) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
@@ -114,11 +114,11 @@ func (x *weight) Read(d *yamlfile.Decoder, n *yaml.Node, f yamlfile.Field) {
 
 var isWeight = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`).MatchString
 
-// Weight reads a weight from 0 to MaxWeight.
+// Weight reads a weight from 0 to maxWeight.
 func Weight(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !isWeight(s) || v > MaxWeight {
-		return 0, fmt.Errorf("%q is not a weight: expected a number from 0 to %d", s, MaxWeight)
+	if err != nil || !isWeight(s) || v > maxWeight {
+		return 0, fmt.Errorf("%q is not a weight: expected a number from 0 to %d", s, maxWeight)
 	}
 	return v, nil
 }

@@ -84,7 +84,7 @@ func FuzzProfile(f *testing.F) {
 			t.Fatalf("%+v", p)
 		}
 		for _, c := range p.Criteria {
-			if c.Workload == "" || c.Metric == "" || c.Why == "" || c.Weight <= 0 || c.Weight > MaxWeight || c.Better != record.LowerIsBetter && c.Better != record.HigherIsBetter {
+			if c.Workload == "" || c.Metric == "" || c.Why == "" || c.Weight <= 0 || c.Weight > maxWeight || c.Better != record.LowerIsBetter && c.Better != record.HigherIsBetter {
 				t.Fatalf("%+v", c)
 			}
 		}

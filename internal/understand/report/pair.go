@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/understand/document"
 )
 
-// PairSchema is the version of Pair as JSON.
-const PairSchema = 1
+// pairSchema is the version of Pair as JSON.
+const pairSchema = 1
 
 // Pair is what two builds of a program, called old and new, come to by one metric of
 // one workload.
@@ -41,7 +41,7 @@ func PairOf(program string, c *compare.Changes, metrics []string) *Pair {
 	c.Only(metrics)
 	for i := range c.Cells {
 		if ch := &c.Cells[i]; ch.Metric.ID == metrics[0] {
-			p := &Pair{Schema: PairSchema, Program: program, Workload: ch.Workload, Metric: ch.Metric.ID, Changes: c}
+			p := &Pair{Schema: pairSchema, Program: program, Workload: ch.Workload, Metric: ch.Metric.ID, Changes: c}
 			p.judge(ch)
 			p.Verdict = p.sentence(ch)
 			return p

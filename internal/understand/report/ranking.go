@@ -28,7 +28,7 @@ func newRanking(work *analyze.Workload, table *analyze.Table, opts Options) *ran
 	by := table
 	switch sort := cmp.Or(opts.Sort, work.Sort); sort {
 	case "":
-	case PlanOrder:
+	case planOrder:
 		by = nil
 	default:
 		if t := work.Table(sort); t != nil {

@@ -21,7 +21,7 @@ var Releases = kindOf("releases", releasesDocument,
 
 // releasesDocument has the answer where one looks first, as that of a pair.
 func releasesDocument(d *document.Document, r *releases.Releases, _ Options) {
-	verdict := ReleasesVerdict(r)
+	verdict := releasesVerdict(r)
 	if d.Medium == document.Markdown {
 		d.Add(document.Para{Text: document.Line{{Text: verdict, Style: document.Strong}}})
 	}

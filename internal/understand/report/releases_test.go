@@ -44,7 +44,7 @@ func released(t *testing.T, slower float64) *releases.Releases {
 // TestReleases: every format has the step, at its release, and what failed.
 func TestReleases(t *testing.T) {
 	r := released(t, 5e6)
-	verdict := ReleasesVerdict(r)
+	verdict := releasesVerdict(r)
 	if !strings.HasPrefix(verdict, "crun, 4 releases: slower with 1.10 (startup of hello +19") || !strings.Contains(verdict, "; create is 4.9") {
 		t.Error(verdict)
 	}
@@ -74,7 +74,7 @@ func TestReleases(t *testing.T) {
 			}
 		}
 	}
-	if got := ReleasesVerdict(released(t, 0)); got != "crun, 4 releases: no step of 5 % or more was found in 30 blocks" {
+	if got := releasesVerdict(released(t, 0)); got != "crun, 4 releases: no step of 5 % or more was found in 30 blocks" {
 		t.Error(got)
 	}
 }

@@ -63,8 +63,8 @@ func several(r *releases.Releases) bool {
 // mostSteps is how many steps a verdict names.
 const mostSteps = 3
 
-// ReleasesVerdict says in one line with which releases what changed.
-func ReleasesVerdict(r *releases.Releases) string {
+// releasesVerdict says in one line with which releases what changed.
+func releasesVerdict(r *releases.Releases) string {
 	p := words.Clean(r.Program) + ", " + words.Plural(len(r.Releases), "release") + ": "
 	var all []string
 	for i := range r.Steps {

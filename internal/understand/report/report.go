@@ -62,8 +62,8 @@ type Options struct {
 // ran.
 const AnyBaseline = "any"
 
-// PlanOrder is the Sort that keeps the study's order.
-const PlanOrder = "plan"
+// planOrder is the Sort that keeps the study's order.
+const planOrder = "plan"
 
 var resultFormats = kindOf("a result", resultDocument,
 	format[*analyze.Result]{"csv", asCSV(writeCSV)},
@@ -92,7 +92,7 @@ func Write(w io.Writer, name string, res *analyze.Result, opts Options) error {
 	if err := checkMetric(res, opts.Metric); err != nil {
 		return err
 	}
-	if opts.Sort != PlanOrder {
+	if opts.Sort != planOrder {
 		if err := checkMetric(res, opts.Sort); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{"typical.txt", "text", recordtest.Typical(), Options{}},
 		{"small-metric.txt", "text", small(), Options{ASCII: true, Metric: "whole", Sort: "startup"}},
-		{"small-plan.txt", "text", small(), Options{Color: true, NoPlot: true, Sort: PlanOrder}},
+		{"small-plan.txt", "text", small(), Options{Color: true, NoPlot: true, Sort: planOrder}},
 		{"values.txt", "text", values(), Options{}},
 		{"long.txt", "text", long(), Options{}},
 		{"few.txt", "text", few(), Options{}},

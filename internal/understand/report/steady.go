@@ -26,7 +26,7 @@ func addSteadiness(d *document.Document, res *analyze.Result, level int) {
 	for _, t := range res.Steadiness {
 		d.Heading(level, fmt.Sprintf("What makes %s scatter: %s", words.Clean(t.Engine), words.Clean(t.Workload)))
 		d.Para(steadinessSummary(t))
-		d.Add(SteadinessTable(t))
+		d.Add(steadinessTable(t))
 		d.Legend(fmt.Sprintf("Each state is there twice in each of %s, in random order, and the two are the same: noise is how wide the interval of their ratio is to each side, what so many blocks can't see. Scatter: how far the two are apart in a block, over how far when the machine is as it is, with the 95 %% interval; below 1 it scatters less.", words.Plural(t.Blocks, "block")))
 	}
 }
@@ -49,8 +49,8 @@ func times(e *sample.Estimate) string {
 	return strings.TrimSpace(n.Value + " × " + n.Interval)
 }
 
-// SteadinessTable is the table of one environment.
-func SteadinessTable(t *steady.Table) *document.Table {
+// steadinessTable is the table of one environment.
+func steadinessTable(t *steady.Table) *document.Table {
 	unit, by := "", 1.0
 	if t.Unit == "ns" {
 		unit, by = ", ms", 1e6

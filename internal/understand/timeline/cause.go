@@ -124,8 +124,8 @@ func (p *Piece) computes() bool {
 	return p.Interval != nil && p.Interval.State == Running && p.Interval.Call == ""
 }
 
-// Why says why a piece took time.
-func (p *Piece) Why() Cause {
+// why says why a piece took time.
+func (p *Piece) why() Cause {
 	i := p.Interval
 	if i == nil {
 		return Cause{"nothing was seen", true}

@@ -30,7 +30,7 @@ type Explanation struct {
 	OverheadInterval *Range  `json:"overhead_interval,omitempty"`
 	// Lost is the number of events that the kernel had no room for.
 	Lost int64 `json:"lost,omitempty"`
-	// UnexplainedNS is the part of the used starts' mean without a cause that has a
+	// unexplainedNS is the part of the used starts' mean without a cause that has a
 	// name.
 	UnexplainedNS int64 `json:"unexplained_ns"`
 	// Lacks says why the kernel could not be followed, and what would make it
@@ -82,11 +82,11 @@ func Explain(traces []*record.Trace, untraced []int64) (*Explanation, error) {
 			x.OverheadInterval = &Range{Lo: math.Exp(i.Lo), Hi: math.Exp(i.Hi)}
 		}
 	}
-	x.Tree, x.Used = Mean(trees)
+	x.Tree, x.Used = mean(trees)
 	// A short program is looked at in few of the starts: what is found counts for all.
 	x.Tree.divideAll(courses)
 	x.Tree.sort()
-	x.UnexplainedNS = x.Tree.UnexplainedNS()
+	x.UnexplainedNS = x.Tree.unexplainedNS()
 	slices.SortStableFunc(courses, func(a, b *Course) int { return cmp.Compare(a.Span, b.Span) })
 	from, to := middleHalf(len(courses))
 	x.used = courses[from:to]

@@ -53,7 +53,7 @@ func WriteChrome(w io.Writer, c *Course) error {
 	for _, p := range c.Path() {
 		on[p.Thread] = true
 		events = append(events, chromeEvent{
-			Name: c.name(p.Thread, p.From) + ": " + p.Why().Text, Phase: "X",
+			Name: c.name(p.Thread, p.From) + ": " + p.why().Text, Phase: "X",
 			At: float64(p.From) / 1e3, Long: float64(p.Span()) / 1e3,
 		})
 	}
@@ -73,7 +73,7 @@ func WriteChrome(w io.Writer, c *Course) error {
 				continue
 			}
 			p := Piece{From: from, To: to, Thread: id, Interval: in}
-			e := chromeEvent{Name: p.Why().Text, Phase: "X", At: float64(from) / 1e3, Long: float64(to-from) / 1e3, PID: process, TID: id}
+			e := chromeEvent{Name: p.why().Text, Phase: "X", At: float64(from) / 1e3, Long: float64(to-from) / 1e3, PID: process, TID: id}
 			if in.State == Waiting && len(in.Stack) > 0 {
 				e.Args = map[string]any{"kernel": in.Stack, "woken by": in.Waker}
 			}

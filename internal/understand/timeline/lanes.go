@@ -76,7 +76,7 @@ func (c *Course) Lanes() *Lanes {
 func (c *Course) bar(p *Piece) Bar {
 	b := Bar{From: p.From, To: p.To, State: Unseen.String()}
 	p.By = c.by(p.Interval)
-	b.Why = p.Why().Text
+	b.Why = p.why().Text
 	if in := p.Interval; in != nil {
 		b.State = in.State.String()
 		if in.State == Waiting {

@@ -65,11 +65,11 @@ func TestMeetings(t *testing.T) {
 // TestNamelessPeer: that somebody ended a wait is no cause where nobody knows who it was.
 func TestNamelessPeer(t *testing.T) {
 	p := Piece{To: 10, Interval: &Interval{State: Waiting, Stack: []string{"do_epoll_wait"}, Waker: 9}, By: (&Thread{}).Name(5)}
-	if why := p.Why(); !why.Unexplained || why.Text != "waits for one of its files (epoll), from ?" {
+	if why := p.why(); !why.Unexplained || why.Text != "waits for one of its files (epoll), from ?" {
 		t.Errorf("%+v", why)
 	}
-	if p.By = "daemon"; p.Why().Unexplained {
-		t.Errorf("%+v", p.Why())
+	if p.By = "daemon"; p.why().Unexplained {
+		t.Errorf("%+v", p.why())
 	}
 }
 

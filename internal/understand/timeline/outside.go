@@ -32,8 +32,8 @@ func Outside(what string, from, until record.Event, starts []map[record.Event]in
 		trees[i], spans[i] = root, float64(root.NS)
 	}
 	x.NS, x.Interval = median(spans)
-	x.Tree, x.Used = Mean(trees)
-	x.UnexplainedNS = x.Tree.UnexplainedNS()
+	x.Tree, x.Used = mean(trees)
+	x.UnexplainedNS = x.Tree.unexplainedNS()
 	return x, nil
 }
 

@@ -134,14 +134,14 @@ func (r *replay) partsOf(c *Course, p *Piece, processes map[int][]*Thread, calle
 			also(s, works)
 		}
 	}
-	name, why := t.Name(p.From), p.Why().Text
+	name, why := t.Name(p.From), p.why().Text
 	for _, s := range called[name] {
 		if s.Process == t.Process {
 			continue
 		}
 		also(s, func(in *Interval) bool {
 			o := Piece{Thread: s.ID, Interval: in, By: c.by(in)}
-			return in.State == p.Interval.State && s.Name(max(in.From, p.From)) == name && o.Why().Text == why
+			return in.State == p.Interval.State && s.Name(max(in.From, p.From)) == name && o.why().Text == why
 		})
 	}
 	return all

@@ -27,7 +27,7 @@ func (x *Explanation) Shorten() {
 func (s *Step) takings(c *Course, pieces []Piece) map[*Step][]taking {
 	all := map[*Step][]taking{}
 	for i := range pieces {
-		p, at, why := &pieces[i], s, pieces[i].Why().Text
+		p, at, why := &pieces[i], s, pieces[i].why().Text
 		take := func(step *Step, part float64) { all[step] = append(all[step], taking{i, part}) }
 		for _, l := range c.chain(p) {
 			next := at.find(l.name, false)

@@ -120,7 +120,7 @@ func (r *SpanRow) take(of map[[8]byte][]*record.TraceSpan, above [8]byte, c *Cou
 				if b.parts[program] == nil {
 					b.parts[program], b.busy[program] = map[string]int64{}, map[string]int64{}
 				}
-				b.parts[program][p.Why().Text] += ns
+				b.parts[program][p.why().Text] += ns
 				if p.computes() {
 					for _, at := range c.Threads[p.Thread].parts(max(p.From, from), min(p.To, to)) {
 						b.busy[program][at]++

@@ -34,7 +34,7 @@ func (c *Course) Stages(least int64) []Stage {
 		}
 		s := &whole[len(whole)-1]
 		s.To = p.To
-		s.causes[p.Why().Text] += p.Span()
+		s.causes[p.why().Text] += p.Span()
 	}
 	var out []Stage
 	for _, s := range whole {

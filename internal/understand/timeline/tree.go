@@ -67,7 +67,7 @@ func (c *Course) tree() *Step {
 		if p.computes() {
 			at.found(c.Threads[p.Thread].parts(p.From, p.To))
 		}
-		why := p.Why()
+		why := p.why()
 		leaf := at.below(why.Text, true, p.From)
 		leaf.NS += p.Span()
 		leaf.Unexplained = why.Unexplained || ofItself(why.Text, last)
@@ -209,8 +209,8 @@ func (c *Course) name(id int, at int64) string {
 	return unknown
 }
 
-// UnexplainedNS is how much of a step's time has no cause with a name, ns.
-func (s *Step) UnexplainedNS() int64 {
+// unexplainedNS is how much of a step's time has no cause with a name, ns.
+func (s *Step) unexplainedNS() int64 {
 	if s.Cause {
 		if s.Unexplained {
 			return s.NS
@@ -219,15 +219,15 @@ func (s *Step) UnexplainedNS() int64 {
 	}
 	var sum int64
 	for _, b := range s.Steps {
-		sum += b.UnexplainedNS()
+		sum += b.unexplainedNS()
 	}
 	return sum
 }
 
-// Mean is what several starts of the same thing have in common: each step's mean
+// mean is what several starts of the same thing have in common: each step's mean
 // time over the middle half of them by how long they took, so that steps still add
 // up and a single wild start does not count. It gives how many starts that were.
-func Mean(trees []*Step) (*Step, int) {
+func mean(trees []*Step) (*Step, int) {
 	if len(trees) == 0 {
 		return nil, 0
 	}

@@ -66,7 +66,7 @@ func TestMeanOfTheMiddle(t *testing.T) {
 	for _, ns := range []int64{100, 110, 90, 5000, 105, 95, 100, 1} {
 		trees = append(trees, &Step{Name: "a", NS: ns, Steps: []*Step{{Name: "x", Cause: true, NS: ns / 2}, {Name: "y", NS: ns - ns/2, Steps: []*Step{{Name: "z", Cause: true, NS: ns - ns/2}}}}})
 	}
-	m, n := Mean(trees)
+	m, n := mean(trees)
 	if n != 4 || m.NS < 98 || m.NS > 100 || m.Steps[0].NS+m.Steps[1].NS != m.NS {
 		t.Errorf("over %d starts:\n%s", n, outline(m))
 	}

@@ -40,9 +40,9 @@ func Answers(res *analyze.Result, metric string) (out []Answer) {
 	return out
 }
 
-// Times is how many times the value of b the value of a is, nil where the two have
+// times is how many times the value of b the value of a is, nil where the two have
 // no ratio.
-func (a *Answer) Times(of, than string) *analyze.Pair {
+func (a *Answer) times(of, than string) *analyze.Pair {
 	for i := range a.Table.Pairs {
 		switch p := a.Table.Pairs[i]; {
 		case p.Missing != "":
@@ -63,7 +63,7 @@ func (a *Answer) Behind(of, than string) *analyze.Pair {
 	if a.Table.Metric.Better == record.HigherIsBetter {
 		of, than = than, of
 	}
-	return a.Times(of, than)
+	return a.times(of, than)
 }
 
 // Fast says whether the best is the fastest.

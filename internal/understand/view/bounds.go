@@ -189,7 +189,7 @@ func (b *builder) thinProtocols() {
 	}
 	most := min(max(maxCurvePoints/n, minCurve), maxCurve)
 	each(func(x, y *[]float64) {
-		keep := Thin(*x, *y, most)
+		keep := thin(*x, *y, most)
 		*x, *y = pick(*x, keep), pick(*y, keep)
 	})
 }

@@ -160,7 +160,7 @@ func (t *trace) value(at float64) float64 {
 }
 
 func (c *Curve) thin(n int) {
-	keep := Thin(c.T, c.V, n)
+	keep := thin(c.T, c.V, n)
 	c.T, c.V = pick(c.T, keep), pick(c.V, keep)
 	if c.Lo != nil {
 		c.Lo, c.Hi = pick(c.Lo, keep), pick(c.Hi, keep)

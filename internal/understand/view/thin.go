@@ -2,13 +2,13 @@ package view
 
 import "math"
 
-// Thin chooses at most n points of a curve by largest triangles in three
+// thin chooses at most n points of a curve by largest triangles in three
 // buckets, so that its peaks stay: the first and the last point, and of each
 // bucket between them the one that spans the largest triangle with the point
 // chosen before and the mean of the next bucket. It gives their places. (S.
 // Steinarsson, Downsampling Time Series for Visual Representation, M.Sc.
 // thesis, University of Iceland 2013, 4.2.)
-func Thin(x, y []float64, n int) []int {
+func thin(x, y []float64, n int) []int {
 	if len(x) <= n || n < 3 {
 		out := make([]int, 0, min(len(x), max(n, 0)))
 		for i := range cap(out) {

@@ -13,7 +13,7 @@ func TestThin(t *testing.T) {
 	}
 	y[1234], y[3333] = 9, -9
 	for _, n := range []int{3, 4, 50, 299, 4999} {
-		keep := Thin(x, y, n)
+		keep := thin(x, y, n)
 		if len(keep) != n || keep[0] != 0 || keep[n-1] != len(x)-1 || !slices.IsSorted(keep) || len(slices.Compact(slices.Clone(keep))) != n {
 			t.Errorf("%d points of %d: %v…", len(keep), n, keep[:3])
 		}
@@ -21,10 +21,10 @@ func TestThin(t *testing.T) {
 			t.Errorf("%d points without the peaks", n)
 		}
 	}
-	if keep := Thin(x[:7], y[:7], 7); len(keep) != 7 {
+	if keep := thin(x[:7], y[:7], 7); len(keep) != 7 {
 		t.Errorf("%v", keep)
 	}
-	if keep := Thin(nil, nil, 100); len(keep) != 0 {
+	if keep := thin(nil, nil, 100); len(keep) != 0 {
 		t.Errorf("%v", keep)
 	}
 }

@@ -117,7 +117,7 @@ func Of(nameOrPath string) ([]Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading figures: %w", err)
 		}
-		return Read(nameOrPath, "", data)
+		return read(nameOrPath, "", data)
 	}
 	if !slices.Contains(Names(), nameOrPath) {
 		return nil, fmt.Errorf("no figures of %q: there are those of %s, or of a .yaml file", nameOrPath, strings.Join(Names(), ", "))
@@ -126,12 +126,12 @@ func Of(nameOrPath string) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Read("studies/figures/"+nameOrPath+".yaml", nameOrPath, data)
+	return read("studies/figures/"+nameOrPath+".yaml", nameOrPath, data)
 }
 
-// Read reads a file of figures and checks it. Source is the study's key where
+// read reads a file of figures and checks it. Source is the study's key where
 // the file names none.
-func Read(path, source string, data []byte) ([]Figure, error) {
+func read(path, source string, data []byte) ([]Figure, error) {
 	p := &yamlfile.Problems{}
 	var doc file
 	if format.Decode(&yamlfile.Decoder{Path: path, Problems: p}, data, &doc, "the file") == nil {

@@ -37,7 +37,7 @@ func TestRefused(t *testing.T) {
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: bars, table: Table 3, rows: [nope]}":                                                    `"nope"`,
 		"plimsoll-figures: 1\nfigures:\n  - {name: a, shows: b, title: c, kind: not-drawn, because: x}\n  - {name: a, shows: b, title: c, kind: not-drawn, because: x}": "two figures",
 	} {
-		_, err := Read("f.yaml", "baresi2024", []byte(text))
+		_, err := read("f.yaml", "baresi2024", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

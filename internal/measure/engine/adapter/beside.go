@@ -8,14 +8,14 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Named is a held container that another one of its engine's can be put beside, by
+// named is a held container that another one of its engine's can be put beside, by
 // its name.
-type Named interface{ ContainerName() string }
+type named interface{ ContainerName() string }
 
 // NetworkOf is the network of a task's container, as engines with Docker's options
 // take it: that of the one beside it, or own.
 func NetworkOf(task engine.Task, own string) string {
-	if other, ok := task.Beside.(Named); ok {
+	if other, ok := task.Beside.(named); ok {
 		return "container:" + other.ContainerName()
 	}
 	return own
@@ -36,7 +36,7 @@ func Impossible(title string, task engine.Task, facts *FactSheet) *record.Failur
 	if task.Beside == nil {
 		return nil
 	}
-	if _, ok := task.Beside.(Named); !ok {
+	if _, ok := task.Beside.(named); !ok {
 		return no("a container can share another one's namespaces only with %s", title)
 	}
 	if strings.HasPrefix(facts.Fact("kernel"), "foreign") {

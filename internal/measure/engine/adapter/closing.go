@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"plimsoll/internal/measure/engine"
 )
 
 // Closing is the end of an environment, which comes once.
@@ -27,4 +29,13 @@ func (c *Closing) Do(ctx context.Context, undo func(context.Context) []error, af
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Opened ends an engine's Open: the environment where err is nil. Else what was
+// opened so far is closed, also where the caller has given up.
+func Opened(ctx context.Context, env engine.Environment, err error) (engine.Environment, error) {
+	if err != nil {
+		return nil, errors.Join(err, env.Close(context.WithoutCancel(ctx)))
+	}
+	return env, nil
 }

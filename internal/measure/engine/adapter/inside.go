@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Inside finds the process with an argument list in the PID namespace of
@@ -26,4 +28,13 @@ func Inside(pid int, argv []string) int {
 		}
 	}
 	return found
+}
+
+// KillInside kills what is executed in the PID namespace of a process with this
+// argument list: for engines that have no call that ends an execution. Under a
+// kernel of the engine's own nothing is found, and such a program ends with its
+// container.
+func KillInside(pid int, argv []string) {
+	found := Inside(pid, argv)
+	SignalProcess(found, unix.SIGKILL, func() bool { return Inside(pid, argv) == found })
 }

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -188,4 +189,13 @@ func exists(path string) bool {
 func confines(path string) bool {
 	text, err := os.ReadFile(path)
 	return err == nil && strings.TrimSpace(string(text)) == "Y"
+}
+
+// Plain is what a container has printed without the line ends of a terminal, where it
+// was given one.
+func Plain(output []byte, adds engine.Omitted) []byte {
+	if !adds.Has(engine.Terminal) {
+		return output
+	}
+	return bytes.ReplaceAll(output, []byte("\r\n"), []byte("\n"))
 }

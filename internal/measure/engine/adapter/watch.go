@@ -53,23 +53,23 @@ func Watch(ctx context.Context, cmd child.Command) (Watched, error) {
 		}
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return w, &SaidError{Argv: cmd.Argv, Said: Words([]byte(w.Text())), Err: err}
+		return w, &saidError{Argv: cmd.Argv, Said: Words([]byte(w.Text())), Err: err}
 	}
 	return w, err
 }
 
-// SaidError is a command that ended badly.
-type SaidError struct {
+// saidError is a command that ended badly.
+type saidError struct {
 	Argv []string
 	Said string // its own words
 	Err  error
 }
 
-func (e *SaidError) Error() string {
+func (e *saidError) Error() string {
 	return fmt.Sprintf("%s: %v: %s", strings.Join(e.Argv, " "), e.Err, e.Said)
 }
 
-func (e *SaidError) Unwrap() error { return e.Err }
+func (e *saidError) Unwrap() error { return e.Err }
 
 // Text is all lines.
 func (w *Watched) Text() string {
@@ -139,7 +139,7 @@ func (l *lines) all() []Line {
 // PullFailure turns the error of a pull's command into the trial's failure.
 func PullFailure(err error, own []Pattern) *record.Failure {
 	f := &record.Failure{Class: record.EngineError, Text: err.Error()}
-	var said *SaidError
+	var said *saidError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Class = record.TimeOut

@@ -33,9 +33,9 @@ type Daemon interface {
 	Failure(what string, err error) *record.Failure
 }
 
-// Looker is a Daemon that is asked after a trial whether something of its
+// looker is a Daemon that is asked after a trial whether something of its
 // container is still there, though its removal had returned.
-type Looker interface {
+type looker interface {
 	Remains(ctx context.Context, task engine.Task) (bool, error)
 }
 

@@ -122,7 +122,7 @@ func (b *Base) Clear(ctx context.Context, task engine.Task, res *engine.Result) 
 
 // After looks whether a container that was removed is gone.
 func (b *Base) After(ctx context.Context, task engine.Task, res *engine.Result) {
-	d, ok := b.d.(Looker)
+	d, ok := b.d.(looker)
 	if !ok {
 		return
 	}

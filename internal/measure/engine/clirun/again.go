@@ -17,7 +17,7 @@ const againPoll = 20 * time.Millisecond
 // insist asks the last step again for as long as the engine was not ready for
 // it. The step's time is from the first attempt to the end of the last one,
 // with the processor time of all. What is still refused at until has timed out.
-func (p *Plan) insist(ctx context.Context, l Runner, job *probe.JobResult, until time.Time) error {
+func (p *Plan) insist(ctx context.Context, l runner, job *probe.JobResult, until time.Time) error {
 	last := len(p.Steps) - 1
 	again := p.Steps[last].Again
 	for again != nil && !job.TimedOut && last < len(job.Commands) && again(job.Commands[last]) {

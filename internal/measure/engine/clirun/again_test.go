@@ -32,7 +32,7 @@ func TestAskedAgain(t *testing.T) {
 	later.Spawn, later.Exit = 90, 95
 	l := &each{answers: []*probe.JobResult{first, {Commands: []probe.CommandResult{later}},
 		{Commands: []probe.CommandResult{{Spawn: 100, Exit: 120, Usage: record.Usage{UserNS: 2, MaxRSS: 3}}}}}}
-	res, err := Run(t.Context(), l, p)
+	res, err := run(t.Context(), l, p)
 	if err != nil || res.Failure != nil || res.Events[record.Removed] != 120 {
 		t.Fatalf("%v, %+v, events %v; want removed at 120", err, res.Failure, res.Events)
 	}
@@ -52,14 +52,14 @@ func TestAskedAgainInVain(t *testing.T) {
 	busy := probe.CommandResult{Spawn: 10, Exit: 20, Status: exited(1), Stdout: []byte("hi"), Stderr: []byte("busy")}
 	p, first := attached(probe.JobResult{Commands: []probe.CommandResult{busy}})
 	p.Task.Limit, p.Steps[0].Again = 100*time.Millisecond, ofBusy
-	res, err := Run(t.Context(), &each{answers: []*probe.JobResult{first}}, p)
+	res, err := run(t.Context(), &each{answers: []*probe.JobResult{first}}, p)
 	if f := res.Failure; err != nil || f == nil || f.Class != record.TimeOut || !strings.Contains(f.Text, "busy") {
 		t.Errorf("%v, failure %+v, want class %s", err, res.Failure, record.TimeOut)
 	}
 	// A command that failed for another reason is not asked again.
 	first.Commands[0].Stderr, first.TimedOut = []byte("no"), false
 	l := &each{answers: []*probe.JobResult{first}}
-	if _, err := Run(t.Context(), l, p); err != nil || len(l.jobs) != 1 {
+	if _, err := run(t.Context(), l, p); err != nil || len(l.jobs) != 1 {
 		t.Errorf("%v, %d jobs, want one", err, len(l.jobs))
 	}
 }

@@ -86,11 +86,11 @@ func (b *Base) Run(ctx context.Context, p Plan) (engine.Result, error) {
 		return engine.Result{}, err
 	}
 	b.watchOOM(&p)
-	runner := Runner(l)
+	runner := runner(l)
 	if p.Gentle > 0 {
 		runner = gentle{l, &p}
 	}
-	res, err := Run(ctx, runner, p)
+	res, err := run(ctx, runner, p)
 	if err == nil {
 		b.pool.give(l)
 		return res, nil
@@ -133,7 +133,7 @@ func (b *Base) ExchangePlan(ctx context.Context, p Plan, rounds int) ([]probe.Ex
 	if err != nil {
 		return nil, err
 	}
-	job, err := l.Run(ctx, p.Job())
+	job, err := l.Run(ctx, p.job())
 	if err != nil {
 		err = fmt.Errorf("exchanging clocks with %s: %w", task.Name, err)
 		if ctx.Err() == nil {

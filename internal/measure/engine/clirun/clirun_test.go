@@ -52,7 +52,7 @@ func TestEventsOfDetachedLife(t *testing.T) {
 			{Spawn: 70, Exit: 80},
 		}})
 	l := &said{res: job}
-	res, err := Run(t.Context(), l, p)
+	res, err := run(t.Context(), l, p)
 	if err != nil || res.Failure != nil {
 		t.Fatal(err, res.Failure)
 	}
@@ -182,7 +182,7 @@ func TestSkippedStep(t *testing.T) {
 func TestLauncherError(t *testing.T) {
 	p, _ := attached(probe.JobResult{})
 	want := errors.New("gone")
-	if _, err := Run(t.Context(), &said{err: want}, p); !errors.Is(err, want) {
+	if _, err := run(t.Context(), &said{err: want}, p); !errors.Is(err, want) {
 		t.Errorf("error %v, want %v", err, want)
 	}
 }

@@ -88,7 +88,7 @@ func (b *Base) Hold(ctx context.Context, h Holding) (*Held, error) {
 	if err != nil {
 		return early(err)
 	}
-	job, err := l.Hold(h.Plan.Job())
+	job, err := l.Hold(h.Plan.job())
 	if err != nil {
 		return early(&engine.Error{Class: record.HarnessError, Text: broken("holding "+name, err, b.pool.drop(l)).Failure.Text})
 	}
@@ -260,7 +260,7 @@ func (h *Held) finish(ctx context.Context, stop *engine.Stop) {
 	p.Steps = append(p.Steps, end(stop)...)
 	until, done := h.untilGentle(ctx)
 	late := time.Now().Add(p.Task.Limit)
-	res, err := h.job.End(until, p.Task.Limit, p.Job().Commands[had:])
+	res, err := h.job.End(until, p.Task.Limit, p.job().Commands[had:])
 	done()
 	if err == nil {
 		err = p.insist(ctx, h.launcher, res, late)

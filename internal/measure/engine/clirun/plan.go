@@ -70,13 +70,13 @@ type Plan struct {
 	Patterns []adapter.Pattern
 }
 
-// Runner is the launcher, as far as this package needs it.
-type Runner interface {
+// runner is the launcher, as far as this package needs it.
+type runner interface {
 	Run(ctx context.Context, job probe.Job) (*probe.JobResult, error)
 }
 
-// Job is the launcher's program for a plan.
-func (p *Plan) Job() probe.Job {
+// job is the launcher's program for a plan.
+func (p *Plan) job() probe.Job {
 	job := probe.Job{Limit: p.Task.Limit, OutputLimit: p.Task.OutputLimit}
 	for i, s := range p.Steps {
 		c := s.Cmd
@@ -88,11 +88,11 @@ func (p *Plan) Job() probe.Job {
 	return job
 }
 
-// Run carries the plan out. The error is for the launcher's own failure or
+// run carries the plan out. The error is for the launcher's own failure or
 // for ctx; what went wrong with the trial is the result's Failure.
-func Run(ctx context.Context, l Runner, p Plan) (engine.Result, error) {
+func run(ctx context.Context, l runner, p Plan) (engine.Result, error) {
 	until := time.Now().Add(p.Task.Limit)
-	res, err := l.Run(ctx, p.Job())
+	res, err := l.Run(ctx, p.job())
 	if err == nil {
 		err = p.insist(ctx, l, res, until)
 	}

@@ -314,3 +314,5 @@ func (env *environment) Close(ctx context.Context) error {
 		return errs
 	})
 }
+
+func (env *environment) LimitsMemory() bool { return true }

@@ -150,3 +150,10 @@ path = %q
 	}
 	return text + ctrd.Tracing(spans, format == 3)
 }
+
+func (env *environment) Configured() error {
+	if env.d.own == nil {
+		return nil
+	}
+	return env.d.given.Holds(env.d.own.PID)
+}

@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/record"
 )
 
-// Program is containerd's.
-const Program = "containerd"
+// program is containerd's.
+const program = "containerd"
 
 // ConfigFile is what a build of containerd may be configured by.
 const ConfigFile = "config.toml"
@@ -36,7 +36,7 @@ var kept = map[string]string{
 
 // Configured is what the kit's build of containerd is configured by.
 func Configured(kit *engine.Kit) (*given.Configuration, error) {
-	c, err := given.Of(kit, Program)
+	c, err := given.Of(kit, program)
 	if err != nil {
 		return nil, err
 	}

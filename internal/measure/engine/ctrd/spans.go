@@ -16,7 +16,7 @@ const exporter = "io.containerd.tracing.processor.v1.otlp"
 
 // Exports says why a private containerd could not send its spans, nil where it can.
 func Exports(ctx context.Context, kit *engine.Kit) error {
-	program, err := kit.LookPath(Program)
+	program, err := kit.LookPath(program)
 	if err != nil {
 		return &engine.Error{Class: record.Unavailable, Text: "the program containerd, for a private daemon, is not on the PATH", Fix: "apt-get install containerd"}
 	}

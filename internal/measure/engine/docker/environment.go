@@ -220,3 +220,6 @@ func (d *daemon) limitFacts(info *system.Info, limits engine.Limits) map[string]
 	}
 	return wrap.ByEngineFacts(limits)
 }
+
+// LimitsMemory returns what the daemon reports.
+func (env *environment) LimitsMemory() bool { return env.memoryLimit }

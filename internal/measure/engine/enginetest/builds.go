@@ -11,20 +11,20 @@ import (
 	"plimsoll/internal/record"
 )
 
-// BuildsVariable names the builds that engines are tested with instead of the machine's own
+// buildsVariable names the builds that engines are tested with instead of the machine's own
 // programs and daemons: PROGRAM:NAME=FILE or PROGRAM:NAME=unix://SOCKET, as the lab's engines
 // print them.
-const BuildsVariable = "PLIMSOLL_TEST_BUILDS"
+const buildsVariable = "PLIMSOLL_TEST_BUILDS"
 
-// withBuilds returns the kit of an environment that runs those of BuildsVariable that are builds
+// withBuilds returns the kit of an environment that runs those of buildsVariable that are builds
 // of the programs that the engine runs at these levels, and the levels. A runtime is named, since
 // only then an engine runs a build of it.
 func withBuilds(t testing.TB, kit *engine.Kit, e engine.Engine, levels map[string]string) (*engine.Kit, map[string]string) {
 	t.Helper()
 	known := slices.DeleteFunc(engine.AllPrograms([]engine.Engine{e}), func(p engine.Program) bool { return !p.RunsAt(levels) })
-	builds, bad := buildsOf(os.Getenv(BuildsVariable), known)
+	builds, bad := buildsOf(os.Getenv(buildsVariable), known)
 	if bad != "" {
-		t.Fatalf("%s: %q is not PROGRAM:NAME=FILE or PROGRAM:NAME=unix://SOCKET", BuildsVariable, bad)
+		t.Fatalf("%s: %q is not PROGRAM:NAME=FILE or PROGRAM:NAME=unix://SOCKET", buildsVariable, bad)
 	}
 	kit.AllBuilds = builds
 	return kit.With(builds), withRuntime(e.Info(), levels, builds)

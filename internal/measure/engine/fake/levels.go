@@ -61,7 +61,7 @@ var levels = map[string][]string{
 }
 
 // mechanisms are what can be taken away. Each of the first three costs what its
-// level does; the last two are OmittedAlone each and less together.
+// level does; the last two are omittedAlone each and less together.
 var mechanisms = append([]engine.Mechanism{
 	engine.Exchanged(engine.Client, "cli", "api"),
 	engine.Exchanged(engine.Network, "bridge", "none"),
@@ -71,8 +71,8 @@ var mechanisms = append([]engine.Mechanism{
 // What the mechanisms cost that the factor without takes away: each alone, and both
 // together, since they share a part of their work.
 const (
-	OmittedAlone    = 4 * time.Millisecond
-	OmittedTogether = 5 * time.Millisecond
+	omittedAlone    = 4 * time.Millisecond
+	omittedTogether = 5 * time.Millisecond
 )
 
 func runtimeNames() []string {
@@ -107,9 +107,9 @@ func modelFor(base Model, spec engine.Spec) Model {
 	pid, group := spec.Omits(engine.PIDNamespace), spec.Omits(engine.OwnCgroup)
 	switch {
 	case pid && group:
-		add(Create, -OmittedTogether)
+		add(Create, -omittedTogether)
 	case pid || group:
-		add(Create, -OmittedAlone)
+		add(Create, -omittedAlone)
 	}
 	return m
 }

@@ -14,7 +14,7 @@ import (
 // that they do not pass, and the command that would let them; "" where nobody
 // is found. It changes nothing.
 func Blame(ctx context.Context, kit *engine.Kit, bridge string) (who, fix string) {
-	if !kit.Root || !Filtered() {
+	if !kit.Root || !filtered() {
 		return "", ""
 	}
 	programs := backends(ctx, kit)

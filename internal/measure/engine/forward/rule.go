@@ -14,8 +14,8 @@ import (
 // is not there where the kernel has no such thing, or has not loaded it.
 const filterSwitch = "/proc/sys/net/bridge/bridge-nf-call-iptables"
 
-// Filtered says whether bridged packets go through the packet filter's FORWARD.
-func Filtered() bool {
+// filtered says whether bridged packets go through the packet filter's FORWARD.
+func filtered() bool {
 	text, err := os.ReadFile(filterSwitch)
 	return err == nil && strings.TrimSpace(string(text)) != "0"
 }
@@ -59,7 +59,7 @@ type Passage struct {
 // its packets. What was made must be closed, also where there is an error.
 func Let(ctx context.Context, kit *engine.Kit, bridge string) (*Passage, error) {
 	p := &Passage{kit: kit, bridge: bridge}
-	if !kit.Root || !routed(bridge) && !Filtered() {
+	if !kit.Root || !routed(bridge) && !filtered() {
 		return p, nil
 	}
 	all, err := places(ctx, kit)

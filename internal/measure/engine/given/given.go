@@ -69,8 +69,8 @@ func (c *Configuration) File(name string) map[string]any {
 	return c.files[name]
 }
 
-// Any says whether there is anything.
-func (c *Configuration) Any() bool { return c != nil && len(c.files)+len(c.Variables) > 0 }
+// any says whether there is anything.
+func (c *Configuration) any() bool { return c != nil && len(c.files)+len(c.Variables) > 0 }
 
 // Ours is an error where the file of a name has one of these keys, or one below them:
 // they are what keeps a program of ours apart from the user's, or factors.
@@ -102,7 +102,7 @@ const ByProcess = "the environment of its process, after each trial"
 // Holds says why a program no longer runs with what it was given; nil where it does. pid
 // is its process; 0 where it has none that stays.
 func (c *Configuration) Holds(pid int) error {
-	if !c.Any() {
+	if !c.any() {
 		return nil
 	}
 	c.mu.Lock()
@@ -134,7 +134,7 @@ func (c *Configuration) Holds(pid int) error {
 // Facts are what is in effect, in words, and how that is known: of the files, and of the
 // variables.
 func (c *Configuration) Facts(files, variables string) map[string]string {
-	if !c.Any() {
+	if !c.any() {
 		return nil
 	}
 	var all []string

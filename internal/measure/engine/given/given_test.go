@@ -72,7 +72,7 @@ func TestOf(t *testing.T) {
 	if err := c.Ours("daemon.json", map[string]string{"tls": "which is the run's"}); err == nil || err.Error() != "the daemon.json has tls, which is the run's" {
 		t.Error(err)
 	}
-	if none, err := Of(&engine.Kit{}, "daemon"); err != nil || none.Any() || none.Facts("", "") != nil || none.Holds(0) != nil {
+	if none, err := Of(&engine.Kit{}, "daemon"); err != nil || none.any() || none.Facts("", "") != nil || none.Holds(0) != nil {
 		t.Errorf("%+v %v", none, err)
 	}
 	if err := os.WriteFile(path, []byte(`{}`), 0o600); err != nil {

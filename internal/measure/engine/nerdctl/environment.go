@@ -274,3 +274,5 @@ func (env *environment) Close(ctx context.Context) error {
 		return append(errs, env.release(ctx))
 	})
 }
+
+func (env *environment) LimitsMemory() bool { return true }

@@ -207,3 +207,5 @@ func cgroupNamespaces() bool {
 	_, err := os.Stat("/proc/self/ns/cgroup")
 	return err == nil
 }
+
+func (e *environment) LimitsMemory() bool { return true }

@@ -131,7 +131,7 @@ func TestOOMInAChildGroup(t *testing.T) {
 			}
 		}
 	}
-	if n, ok := c.OOMKills(); !ok || n < 1 {
+	if n, ok := c.oomKills(); !ok || n < 1 {
 		t.Errorf("%d kills are counted, %v", n, ok)
 	}
 }

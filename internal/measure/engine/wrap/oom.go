@@ -12,10 +12,10 @@ type oomCounts struct {
 	host  int64            // killed on the whole host
 }
 
-// OOMKills counts the processes of the group, and of the groups that an engine
+// oomKills counts the processes of the group, and of the groups that an engine
 // has made below it and that are still there, that the kernel has killed for
 // want of memory; false where that can't be known.
-func (c *Cgroup) OOMKills() (int64, bool) {
+func (c *Cgroup) oomKills() (int64, bool) {
 	counts, ok := c.oomCounts()
 	if !ok {
 		return 0, false

@@ -58,7 +58,7 @@ func TestRealGroup(t *testing.T) {
 	if _, ok := c.Throttled(); !ok {
 		t.Error("the throttled time can't be read")
 	}
-	if n, ok := c.OOMKills(); !ok || n != 0 {
+	if n, ok := c.oomKills(); !ok || n != 0 {
 		t.Errorf("OOM kills: %d, %v", n, ok)
 	}
 	if c.OOMWatch()() {

@@ -95,8 +95,8 @@ func (d Dir) Threads() (int64, error) {
 // Limit is a resource limit; the largest number is none.
 type Limit struct{ Soft, Hard uint64 }
 
-// Unlimited is the limit that is none.
-const Unlimited = ^uint64(0)
+// unlimited is the limit that is none.
+const unlimited = ^uint64(0)
 
 // Limits reads a process's limits by their names.
 func (d Dir) Limits(who string) (map[string]Limit, error) {
@@ -122,7 +122,7 @@ func parseLimits(text string) (map[string]Limit, error) {
 		}
 		var l Limit
 		for i, to := range []*uint64{&l.Soft, &l.Hard} {
-			if *to = Unlimited; f[i] == "unlimited" {
+			if *to = unlimited; f[i] == "unlimited" {
 				continue
 			}
 			n, err := strconv.ParseUint(f[i], 10, 64)

@@ -200,7 +200,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%+v %v", m, err)
 	}
 	want := Limit{256, 4096}
-	if l, err := d.Limits(PID(77)); err != nil || l["Max open files"] != want || l["Max cpu time"] != (Limit{Unlimited, Unlimited}) {
+	if l, err := d.Limits(PID(77)); err != nil || l["Max open files"] != want || l["Max cpu time"] != (Limit{unlimited, unlimited}) {
 		t.Errorf("%+v %v", l, err)
 	}
 	if l, err := parseLimits("head\nMax open files\n"); err == nil {

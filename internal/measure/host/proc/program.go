@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -41,4 +42,12 @@ func (d Dir) LookPath(pid int, name string) (string, error) {
 		return root + path, nil
 	}
 	return "", fmt.Errorf("the program %s of process %d: %w", name, pid, fs.ErrNotExist)
+}
+
+// Inherited says whether a process was started with this variable, "K=V", in
+// its environment. It is false where the environment can't be read, and where
+// variable is empty.
+func (d Dir) Inherited(pid int, variable string) bool {
+	env, err := d.read(PID(pid), "environ")
+	return variable != "" && err == nil && bytes.Contains([]byte("\x00"+env), []byte("\x00"+variable+"\x00"))
 }

@@ -126,9 +126,9 @@ var capabilityNames = strings.Fields(`CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER 
 	AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON
 	BPF CHECKPOINT_RESTORE`)
 
-// Capabilities says how many capabilities a set holds; false where the text is
+// capabilities says how many capabilities a set holds; false where the text is
 // no set.
-func Capabilities(hex string) (int, bool) {
+func capabilities(hex string) (int, bool) {
 	v, err := strconv.ParseUint(hex, 16, 64)
 	return bits.OnesCount64(v), err == nil
 }
@@ -237,7 +237,7 @@ func Words(key, value string) string {
 			}
 		}
 	case "capabilities", "cap-bounding":
-		if n, ok := Capabilities(value); ok {
+		if n, ok := capabilities(value); ok {
 			return strconv.Itoa(n)
 		}
 	}

@@ -10,8 +10,8 @@ type Part struct {
 	Title string // what it isolates, in plain words
 }
 
-// Usual are the parts that `docker run` gives a container.
-var Usual = []Part{
+// usual are the parts that `docker run` gives a container.
+var usual = []Part{
 	{"mnt", "ns.mnt", "mounts"}, {"pid", "ns.pid", "processes"}, {"net", "ns.net", "network"},
 	{"ipc", "ns.ipc", "IPC"}, {"uts", "ns.uts", "host name"}, {seccomp, "seccomp-mode", "seccomp filter"},
 	{caps, "capabilities", "capability limits"}, {"mac", accessControl, "access control"},
@@ -33,13 +33,13 @@ func (e *Environment) Lacks() (lacks []Part, known bool) {
 	case e.Guest:
 		return nil, true
 	}
-	for _, p := range Usual {
+	for _, p := range usual {
 		v := e.Isolation[p.Key]
 		switch {
 		case strings.HasPrefix(p.Key, "ns.") && v == "host", p.Word == seccomp && v == "0", p.Key == accessControl && v == unconfined:
 			lacks = append(lacks, p)
 		case p.Word == caps && e.Isolation["ns.user"] == "host":
-			if n, ok := Capabilities(v); ok && n > many {
+			if n, ok := capabilities(v); ok && n > many {
 				lacks = append(lacks, p)
 			}
 		}

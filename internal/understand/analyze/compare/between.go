@@ -76,7 +76,7 @@ func newChanges(base, next *analyze.Result, o Options) *Changes {
 	if next.Run.Command != command {
 		command = ""
 	}
-	return &Changes{Schema: Schema, Base: side(base), New: side(next), Command: command, Delta: analyze.Positive(o.Delta, base.Run.Delta, 0.01),
+	return &Changes{Schema: schema, Base: side(base), New: side(next), Command: command, Delta: analyze.Positive(o.Delta, base.Run.Delta, 0.01),
 		Facts: []Fact{}, Cells: []Change{}, Failures: []FailureChange{}, Remarks: []record.Remark{}, BaseRun: base, NewRun: next}
 }
 

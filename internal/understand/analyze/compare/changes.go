@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Schema is the version of Changes as JSON, as Schema is of Result.
-const Schema = 1
+// schema is the version of Changes as JSON, as Schema is of Result.
+const schema = 1
 
 // Changes is what differs between two runs, or between two environments of
 // one: pure data, in a fixed order.

@@ -15,7 +15,7 @@ const maxBare = 1_000_000
 type Every struct {
 	opts   Options
 	names  []string
-	groups []*HostGathering
+	groups []*hostGathering
 	lost   []string // why a group can't be decomposed, by its place
 }
 
@@ -54,7 +54,7 @@ func (e *Every) Result() []*OverHosts {
 	out := []*OverHosts{}
 	for i, g := range e.groups {
 		if e.lost[i] == "" {
-			out = append(out, g.Result())
+			out = append(out, g.result())
 			continue
 		}
 		f := &OverHosts{Workload: e.names[i], Missing: e.lost[i], Bare: e.opts.Bare, Hosts: g.labels, Shares: []HostShare{}}

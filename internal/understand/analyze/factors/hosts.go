@@ -63,9 +63,9 @@ type Parts struct {
 	Blocks float64 `json:"blocks"`
 }
 
-// HostGathering takes the runs of several hosts one by one, and keeps only the
+// hostGathering takes the runs of several hosts one by one, and keeps only the
 // logarithms of block medians.
-type HostGathering struct {
+type hostGathering struct {
 	opts   Options
 	first  *OverHosts
 	seed   uint64
@@ -74,10 +74,10 @@ type HostGathering struct {
 }
 
 // OnHosts begins without a run.
-func OnHosts(opts Options) *HostGathering { return &HostGathering{opts: opts} }
+func OnHosts(opts Options) *hostGathering { return &hostGathering{opts: opts} }
 
 // Add takes a run of a host; a second run of one adds its blocks.
-func (g *HostGathering) Add(label string, r *analyze.Result) error {
+func (g *hostGathering) Add(label string, r *analyze.Result) error {
 	works, err := groupOf(r, g.opts.Workload)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (m *matrix) find(c matrixCell) int {
 }
 
 // common leaves the cells that all hosts have, in one order.
-func (g *HostGathering) common() {
+func (g *hostGathering) common() {
 	for i, m := range g.hosts {
 		m.complete()
 		for _, l := range m.left {
@@ -148,8 +148,8 @@ func (g *HostGathering) common() {
 	}
 }
 
-// Result is what the hosts say together.
-func (g *HostGathering) Result() *OverHosts {
+// result is what the hosts say together.
+func (g *hostGathering) result() *OverHosts {
 	f := g.first
 	g.common()
 	cells := g.hosts[0].cells

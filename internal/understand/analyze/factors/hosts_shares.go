@@ -19,7 +19,7 @@ type host struct {
 }
 
 // decompose fills in the shares.
-func (g *HostGathering) decompose(f *OverHosts, levels [][]int) {
+func (g *hostGathering) decompose(f *OverHosts, levels [][]int) {
 	var all []host
 	for _, m := range g.hosts {
 		values := m.values()

@@ -48,7 +48,7 @@ func onHosts(t *testing.T, r *rand.Rand, blocks int, runtime []float64, noise fu
 			t.Fatal(err)
 		}
 	}
-	return g.Result()
+	return g.result()
 }
 
 func (f *OverHosts) share(t *testing.T, factor string) *HostShare {
@@ -99,7 +99,7 @@ func TestOnHostsUneven(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := g.Result()
+	f := g.result()
 	if len(f.Hosts) != 2 || f.Blocks[0] != 14 || f.Blocks[1] != 8 || f.Cells != 3 || f.Missing != "" {
 		t.Errorf("%+v", f)
 	}

@@ -139,7 +139,7 @@ func (m *matrix) factors() (vary []Factor, fixed map[string]string, levels [][]i
 		f := Factor{ID: id, Kind: kind}
 		var level []int
 		for _, c := range m.cells {
-			v := cmp.Or(of(c), Unset)
+			v := cmp.Or(of(c), unset)
 			k := slices.Index(f.Levels, v)
 			if k < 0 {
 				k = len(f.Levels)
@@ -177,6 +177,6 @@ func (m *matrix) factors() (vary []Factor, fixed map[string]string, levels [][]i
 	return vary, fixed, levels
 }
 
-// Unset is the level of a factor that an environment was not asked for and
+// unset is the level of a factor that an environment was not asked for and
 // says nothing of.
-const Unset = "(not set)"
+const unset = "(not set)"

@@ -8,16 +8,16 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// AllowFailures is the share of a cell's trials that may fail in NEW beyond
+// allowFailures is the share of a cell's trials that may fail in NEW beyond
 // BASE's share where nothing else is said. A flake in twenty trials passes.
-const AllowFailures = 0.05
+const allowFailures = 0.05
 
 // gateFailures judges the failed trials of each cell that is not ignored. The
 // times are of those that did not fail, so that they say nothing of these. While
 // NEW goes on, a share of few trials fails only once the rest of them can't
 // bring it down.
 func gateFailures(c *compare.Changes, t Thresholds) (failed, open int) {
-	allowed := AllowFailures
+	allowed := allowFailures
 	if t.AllowFailures != nil {
 		allowed = *t.AllowFailures
 	}

@@ -23,7 +23,7 @@ type Thresholds struct {
 	FailAbove float64
 	// Rules are tried in order; the last one that matches a cell decides.
 	Rules []Rule
-	// AllowFailures is the share of a cell's trials that may fail in NEW beyond
+	// allowFailures is the share of a cell's trials that may fail in NEW beyond
 	// BASE's share; nil stands for the constant of that name.
 	AllowFailures *float64
 	// AllowMissing lets cells pass that BASE has and NEW has not.

@@ -38,7 +38,7 @@ const permutations = 999
 
 // New orders runs by their start and finds the changes.
 func New(runs []Past, skipped []SkippedRun, o Options) (*Histories, error) {
-	h := &Histories{Schema: Schema, Threshold: analyze.Positive(o.Threshold, 0.05), Method: "e-divisive means", Correction: "maxT (Westfall & Young)",
+	h := &Histories{Schema: schema, Threshold: analyze.Positive(o.Threshold, 0.05), Method: "e-divisive means", Correction: "maxT (Westfall & Young)",
 		Alpha: sample.Alpha, Permutations: permutations, Seed: o.Seed, Skipped: append([]SkippedRun{}, skipped...), Histories: []History{}}
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Past) int { return a.Result.Run.Started.Compare(b.Result.Run.Started) })

@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Schema is the version of Histories as JSON, as Schema is of Result.
-const Schema = 1
+// schema is the version of Histories as JSON, as Schema is of Result.
+const schema = 1
 
 // Histories is what many runs say of change: pure data, in a fixed order. Runs
 // that differ in what decides how fast things are, or in their study, form

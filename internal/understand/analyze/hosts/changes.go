@@ -82,7 +82,7 @@ type rowAt struct{ workload, metric, env string }
 // out, unless the options name a metric.
 func NewComparing(o compare.Options) *Comparing {
 	named := slices.ContainsFunc(o.Filter, func(f compare.Filter) bool { return f.Key == "metric" })
-	return &Comparing{o: o, all: named, rows: map[rowAt]int{}, out: Changes{Schema: Schema, Hosts: []ChangedHost{}, Rows: []ChangeRow{}, Remark: []record.Remark{}}}
+	return &Comparing{o: o, all: named, rows: map[rowAt]int{}, out: Changes{Schema: schema, Hosts: []ChangedHost{}, Rows: []ChangeRow{}, Remark: []record.Remark{}}}
 }
 
 // Add compares the two runs of a host.

@@ -67,7 +67,7 @@ func (c *Claim) Tested() int { return c.Supported + c.Contradicted + c.Inconclus
 // ClaimsOf sets what was found on several hosts side by side. Numbers of two hosts are
 // never put into one verdict: a claim is a matter of each machine.
 func ClaimsOf(found []HostFindings) *Claims {
-	out := &Claims{Schema: Schema, Hosts: found, Claims: []Claim{}}
+	out := &Claims{Schema: schema, Hosts: found, Claims: []Claim{}}
 	at := map[string]int{}
 	for i, h := range found {
 		for k := range h.Findings.Claims {

@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Schema is the version of Hosts as JSON.
-const Schema = 1
+// schema is the version of Hosts as JSON.
+const schema = 1
 
 // Hosts is all that runs on several hosts say together: pure data, in a fixed order.
 type Hosts struct {

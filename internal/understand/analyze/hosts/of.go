@@ -18,7 +18,7 @@ func (g *Gathering) Hosts() (*Hosts, error) {
 		return nil, err
 	}
 	run := &g.first.Run
-	h := &Hosts{Schema: Schema, Study: studyOf(run), Title: run.Title, Delta: run.Delta, Hosts: []Host{}, Tables: []Table{}, Remark: []record.Remark{}}
+	h := &Hosts{Schema: schema, Study: studyOf(run), Title: run.Title, Delta: run.Delta, Hosts: []Host{}, Tables: []Table{}, Remark: []record.Remark{}}
 	for _, x := range g.hosts {
 		h.Hosts = append(h.Hosts, x.Host)
 	}

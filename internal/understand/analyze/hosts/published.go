@@ -19,7 +19,7 @@ func Published(source string) (*Hosts, error) {
 	if len(values) == 0 {
 		return nil, &analyze.ChoiceError{What: "study with published values of several hosts", Word: source, Known: published.RawSources()}
 	}
-	h := &Hosts{Schema: Schema, Study: source + ", as published", Source: source, Delta: 0.01, Hosts: []Host{}, Tables: []Table{}, Remark: []record.Remark{}}
+	h := &Hosts{Schema: schema, Study: source + ", as published", Source: source, Delta: 0.01, Hosts: []Host{}, Tables: []Table{}, Remark: []record.Remark{}}
 	at := map[string]int{}
 	for _, v := range values {
 		if _, known := at[v.Host]; !known {

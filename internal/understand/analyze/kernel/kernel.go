@@ -22,8 +22,8 @@ const (
 	Rate      = "mechanism-rate"
 )
 
-// Process is the mechanism that all others need.
-const Process = "process"
+// process is the mechanism that all others need.
+const process = "process"
 
 // Charges are what the mechanisms cost in one environment.
 type Charges struct {
@@ -146,7 +146,7 @@ func gain(cells []Cell) *sample.Estimate {
 // Dearest are the mechanisms that cost the most alone, made and undone, without the
 // process that each needs: at most n, the most first.
 func (c *Charges) Dearest(n int) []Row {
-	rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Mechanism == Process || r.Cells[0].Missing != "" })
+	rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Mechanism == process || r.Cells[0].Missing != "" })
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		if a.Alone() > b.Alone() {
 			return -1
@@ -168,7 +168,7 @@ func (r Row) Alone() float64 {
 // after the other, though processes are: the upper end of their gain is below half of
 // the lower end of the processes'.
 func (c *Charges) Waiting() (rows []Row) {
-	i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Mechanism == Process })
+	i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Mechanism == process })
 	if i < 0 || c.Rows[i].Gain == nil || c.Rows[i].Gain.Lo == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func choice(how string, n int, ns float64, rates ...float64) Choice {
 
 func TestCharges(t *testing.T) {
 	c := Of("host", []Choice{
-		choice(Process, 16, 10, 400, 380, 420, 410, 390, 400), choice(Process, 1, 10, 200, 190, 210, 205, 195, 200),
+		choice(process, 16, 10, 400, 380, 420, 410, 390, 400), choice(process, 1, 10, 200, 190, 210, 205, 195, 200),
 		choice("veth", 1, 5000, 50, 40, 60, 50, 50, 50), choice("veth", 16, 5000, 50, 40, 60, 50, 50, 50),
 		choice("seccomp", 1, 900, 100, 100, 100, 100, 100, 100), choice("seccomp", 16, 900, 199, 200, 201, 200, 200, 200),
 		choice("time-namespace", 1, 1), choice("tmpfs", 1, 9000, 1, math.NaN(), 1, 1, 1, 1),

@@ -10,9 +10,9 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Memory is the metric of what the processes of the program had of memory, or those of
+// memory is the metric of what the processes of the program had of memory, or those of
 // the command line that calls it: wait4(2) says so of each trial.
-var Memory = record.Metric{ID: "client-rss-peak", Unit: "bytes", Better: record.LowerIsBetter, Title: "memory",
+var memory = record.Metric{ID: "client-rss-peak", Unit: "bytes", Better: record.LowerIsBetter, Title: "memory",
 	What: "the largest resident set of a process of the command line, the program itself where nothing is above it"}
 
 // memory adds the series of memory of a workload.
@@ -39,7 +39,7 @@ func (r *Releases) memory(res *analyze.Result, from *record.Reader) error {
 	}
 	for w := range res.Workloads {
 		work := &res.Workloads[w]
-		table := &analyze.Table{Metric: Memory}
+		table := &analyze.Table{Metric: memory}
 		for i := range res.Environments {
 			env := res.Environments[i].ID
 			c := analyze.Cell{Env: env, Missing: "nobody says how much memory its processes had"}

@@ -32,7 +32,7 @@ const permutations = 999
 // Of finds the steps in a run of builds, which are of one program and in the order of
 // the releases; from is the record that the result is of.
 func Of(res *analyze.Result, from *record.Reader, o Options) (*Releases, error) {
-	r := &Releases{Schema: Schema, Run: res.Run.ID, Blocks: res.Run.Blocks, Threshold: analyze.Positive(o.Threshold, Threshold),
+	r := &Releases{Schema: schema, Run: res.Run.ID, Blocks: res.Run.Blocks, Threshold: analyze.Positive(o.Threshold, Threshold),
 		Method: "aligned ranks, permuted in blocks", Correction: "maxT (Westfall & Young)",
 		Alpha: sample.Alpha, Permutations: permutations, Seed: o.Seed, Releases: []Release{}, Series: []Series{}, Steps: []Step{}}
 	var err error

@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/understand/analyze/sample"
 )
 
-// Schema is the version of Releases as JSON.
-const Schema = 1
+// schema is the version of Releases as JSON.
+const schema = 1
 
 // Threshold is the smallest step that is marked where nothing else is said: copies of
 // one and the same runc came out up to 3.4 % apart.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"plimsoll/internal/common/stats"
+	"plimsoll/internal/record"
 )
 
 // Sample holds what a change is estimated from, on logarithms: of pairs the
@@ -184,4 +185,11 @@ func TestName(paired, ranks bool) string {
 		return "Mann-Whitney"
 	}
 	return "Welch"
+}
+
+// Failure counts the failures of one class.
+type Failure struct {
+	Class record.Class `json:"class"`
+	N     int          `json:"n"`
+	Text  string       `json:"text"` // of the first
 }

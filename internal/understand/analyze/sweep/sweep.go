@@ -57,8 +57,8 @@ var bytesIn = map[string]float64{
 	"k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
 }
 
-// Number reads a level: a number, a size in bytes, or a time in ns.
-func Number(level string) (x float64, unit string, ok bool) {
+// number reads a level: a number, a size in bytes, or a time in ns.
+func number(level string) (x float64, unit string, ok bool) {
 	if m := quantity.FindStringSubmatch(level); m != nil {
 		x, err := strconv.ParseFloat(m[1], 64)
 		if m[2] == "" {
@@ -82,7 +82,7 @@ func Of(works []Work, parameter string) []Sweep {
 			if parameter != "" && p != parameter {
 				continue
 			}
-			x, unit, ok := Number(w.Params[p])
+			x, unit, ok := number(w.Params[p])
 			if !ok {
 				continue
 			}

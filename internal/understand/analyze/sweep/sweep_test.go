@@ -13,12 +13,12 @@ func TestNumber(t *testing.T) {
 		"10": {10, ""}, "0.5": {0.5, ""}, "151.6kB": {151600, "bytes"}, "2MiB": {2 << 20, "bytes"}, "64M": {64 << 20, "bytes"},
 		"30s": {30e9, "ns"}, "1m30s": {90e9, "ns"},
 	} {
-		if x, unit, ok := Number(level); !ok || x != want.x || unit != want.unit {
+		if x, unit, ok := number(level); !ok || x != want.x || unit != want.unit {
 			t.Errorf("%s is %g %s, %v", level, x, unit, ok)
 		}
 	}
 	for _, level := range []string{"", "own", "rnd4k-q1t1", "-1s", "1e3x", "ten"} {
-		if x, unit, ok := Number(level); ok {
+		if x, unit, ok := number(level); ok {
 			t.Errorf("%q is %g %s", level, x, unit)
 		}
 	}

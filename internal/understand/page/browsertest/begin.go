@@ -22,7 +22,7 @@ func Begin(t *testing.T) *Browser {
 		t.Skip("the page was built without its script: make page")
 	}
 	b, err := Start(t.Context())
-	if errors.Is(err, ErrNone) {
+	if errors.Is(err, errNone) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func Begin(t *testing.T) *Browser {
 // has installed it, it fails.
 func Accessible(t *testing.T, p *Page) {
 	t.Helper()
-	found, err := p.Axe()
+	found, err := p.axe()
 	if seen.Excused(err, os.Getenv("CI")) {
 		t.Run("axe-core", func(t *testing.T) { t.Skip(err) }) // what follows is tested all the same
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ErrNone is the error of Start where no browser can be used.
-var ErrNone = errors.New("no Chromium")
+// errNone is the error of Start where no browser can be used.
+var errNone = errors.New("no Chromium")
 
 // patience is how long one thing done to a page may take.
 const patience = 30 * time.Second
@@ -48,9 +48,9 @@ func find() (string, error) {
 		return path, nil
 	}
 	if snap {
-		return "", fmt.Errorf("%w: the one here is a snap, which can't read a report under /tmp; install Chrome from its maker's package", ErrNone)
+		return "", fmt.Errorf("%w: the one here is a snap, which can't read a report under /tmp; install Chrome from its maker's package", errNone)
 	}
-	return "", fmt.Errorf("%w on PATH: install it by lab/setup test, or on Debian by apt-get install chromium", ErrNone)
+	return "", fmt.Errorf("%w on PATH: install it by lab/setup test, or on Debian by apt-get install chromium", errNone)
 }
 
 // wrapsSnap says whether a program is Ubuntu's script that starts the snap.

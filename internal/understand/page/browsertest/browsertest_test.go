@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 		t.Skip("starts a browser: left out with -short")
 	}
 	b, err := Start(t.Context())
-	if errors.Is(err, ErrNone) {
+	if errors.Is(err, errNone) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func bad(t *testing.T, b *Browser) {
 		t.Errorf("wider: %q", wider)
 	}
 	t.Run("axe-core", func(t *testing.T) {
-		all, err := p.Axe()
+		all, err := p.axe()
 		if seen.Excused(err, os.Getenv("CI")) {
 			t.Skip(err)
 		}

@@ -34,8 +34,8 @@ var axeSource = sync.OnceValues(func() (string, error) {
 	return seen.Axe(dir)
 })
 
-// Axe gives what axe-core finds against WCAG 2.2, levels A and AA.
-func (p *Page) Axe() ([]string, error) {
+// axe gives what axe-core finds against WCAG 2.2, levels A and AA.
+func (p *Page) axe() ([]string, error) {
 	source, err := axeSource()
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (s Spec) run() *record.Run {
 		Format: record.FormatVersion, ID: "5eaf00d1", Started: began, Status: "done",
 		Tool:  record.Tool{Version: "0.1.0", Go: "go1.26"},
 		Study: record.Study{Name: "made-up", Title: "A made-up run" + s.word(" ", 0)},
-		Protocol: record.Protocol{Blocks: s.Blocks, PerBlock: PerBlock, Seed: 42, Order: "random", Cache: "warm", CPUs: 1,
+		Protocol: record.Protocol{Blocks: s.Blocks, PerBlock: perBlock, Seed: 42, Order: "random", Cache: "warm", CPUs: 1,
 			MemoryBytes: 1 << 30, TrialLimitNS: int64(10 * time.Second), Delta: 0.01},
 		Host: record.Host{Name: "lab" + s.word(" ", 1), Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", Arch: "amd64", CPU: "Imaginary 3000",
 			CPUs: 2, Memory: 24 << 30, Cgroup: "v2", FileSystem: "ext4", Root: true, Virtual: "kvm",
@@ -93,7 +93,7 @@ func (s Spec) run() *record.Run {
 	return r
 }
 
-func (s Spec) trials() int { return s.Envs * s.Workloads * s.Blocks * PerBlock }
+func (s Spec) trials() int { return s.Envs * s.Workloads * s.Blocks * perBlock }
 
 // workload is one about the life cycle, then in turn those with a rate and with
 // a time of their own.

@@ -17,10 +17,10 @@ import (
 	"plimsoll/internal/understand/view"
 )
 
-// PerBlock is the number of trials of each cell in a block.
-const PerBlock = 10
+// perBlock is the number of trials of each cell in a block.
+const perBlock = 10
 
-// Spec is the size of a made-up run: Envs × Workloads × Blocks × PerBlock trials.
+// Spec is the size of a made-up run: Envs × Workloads × Blocks × perBlock trials.
 type Spec struct {
 	Envs, Workloads, Blocks int
 	// Running leaves the run as one that still goes on.
@@ -61,11 +61,11 @@ func (s Spec) Write(dir string) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	rng := rand.New(rand.NewPCG(20260314, 7))
 	m := maker{Spec: s, rng: rng, run: run, values: map[string]float64{}, events: map[record.Event]int64{}}
-	order := make([]int, 0, s.Envs*s.Workloads*PerBlock)
+	order := make([]int, 0, s.Envs*s.Workloads*perBlock)
 	for block := range s.Blocks {
 		order = order[:0]
 		for cell := range s.Envs * s.Workloads {
-			for range PerBlock {
+			for range perBlock {
 				order = append(order, cell)
 			}
 		}

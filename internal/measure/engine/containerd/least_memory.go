@@ -1,3 +1,0 @@
-package containerd
-
-func (env *environment) LimitsMemory() bool { return true }

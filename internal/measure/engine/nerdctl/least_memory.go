@@ -1,3 +1,0 @@
-package nerdctl
-
-func (env *environment) LimitsMemory() bool { return true }

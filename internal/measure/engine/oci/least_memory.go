@@ -1,3 +1,0 @@
-package oci
-
-func (e *environment) LimitsMemory() bool { return true }

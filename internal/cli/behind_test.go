@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/portable/portabletest"
 	"plimsoll/internal/record"
 )
@@ -141,7 +141,7 @@ func groupsGone(env *testscript.Env) {
 		if err != nil || !record.IsRunID(r.Run().ID) {
 			return nil //nolint:nilerr // likewise
 		}
-		left, err := wrap.Bearing(r.Run().ID)
+		left, err := cgroup.Bearing(r.Run().ID)
 		if len(left) > 0 {
 			err = fmt.Errorf("left by %s: %v", path, left)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/measure/child"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/host/proc"
 )
@@ -42,7 +42,7 @@ func scoped(w World, c *cobra.Command) {
 // enterScope replaces this program by itself in a scope of the user's manager. It returns
 // where that is not needed or can't be: then what can't be limited is said with the result.
 func enterScope(w World) {
-	if w.Replace == nil || os.Geteuid() == 0 || w.Getenv(inScope) != "" || !proc.SystemdRuns() || wrap.Hindrance() == "" ||
+	if w.Replace == nil || os.Geteuid() == 0 || w.Getenv(inScope) != "" || !proc.SystemdRuns() || cgroup.Hindrance() == "" ||
 		host.UserBus(host.RuntimeDir(w.Getenv)) == "" {
 		return
 	}

@@ -39,7 +39,7 @@ var storeys = [][]string{
 	{"workload", "threshold", "profile", "place", "fleet"},
 	{"engine"},
 	{"imagestore"},
-	{"host", "image", "likeness", "probe", "mpi", "slurm", "sshsaid"},
+	{"host", "image", "likeness", "probe", "mpi", "slurm", "sshdiag"},
 	{"export", "importer"},
 	{"report"},
 	{"verdict", "document"},
@@ -172,7 +172,7 @@ func TestImportsGoDownwards(t *testing.T) {
 
 // An adapter must not lean on another adapter: each folder stands alone.
 func TestAdaptersStandAlone(t *testing.T) {
-	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "confile", "ctrd", "enginetest", "forward", "given", "imagetest", "kata", "kittest", "pods", "private", "progress", "stamp", "thread", "userns", "wrap"}
+	shared := []string{"adapter", "apirun", "archive", "catalogue", "clirun", "cni", "confile", "containerdclient", "enginetest", "forward", "buildconfig", "imagetest", "kata", "kittest", "pods", "private", "progress", "stamp", "thread", "userns", "cgroup"}
 	adapter := func(path string) string {
 		rest, ok := strings.CutPrefix(path, in+"measure/engine/")
 		if !ok {

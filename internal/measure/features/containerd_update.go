@@ -5,8 +5,8 @@ import (
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
+	"plimsoll/internal/measure/engine/cgroup"
 	adapter "plimsoll/internal/measure/engine/containerd"
-	"plimsoll/internal/measure/engine/wrap"
 )
 
 // updatesTask changes a limit by containerd's API, since ctr has no command
@@ -14,7 +14,7 @@ import (
 func updatesTask(t *try) {
 	name := t.running()
 	pid := t.pid(name)
-	before := wrap.InForce(pid).MemoryBytes
+	before := cgroup.InForce(pid).MemoryBytes
 	ctx := namespaces.WithNamespace(t.ctx, adapter.Namespace(t.b.kit.RunID))
 	c, err := client.New(t.b.where)
 	t.need("connecting to containerd", err)

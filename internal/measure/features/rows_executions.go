@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -127,14 +127,14 @@ func updates(args ...string) attempt {
 // limitBy changes the limit of the container that runs.
 func (t *try) limitBy(argv []string) {
 	pid := t.pid(t.running())
-	before := wrap.InForce(pid).MemoryBytes
+	before := cgroup.InForce(pid).MemoryBytes
 	t.asked(argv...)
 	t.limited(pid, before)
 }
 
 // limited demands the new limit in the control group of the container.
 func (t *try) limited(pid int, before int64) {
-	got := wrap.InForce(pid).MemoryBytes
+	got := cgroup.InForce(pid).MemoryBytes
 	t.observe("memory limit of the container's control group: %d before, %d after", before, got)
 	if got != changedLimit {
 		t.no("the command succeeded, but the control group's limit is not the new one")

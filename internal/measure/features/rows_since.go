@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/child"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -193,7 +193,7 @@ func ownIDs(text string) bool {
 // limitedBy starts a container with a memory limit and looks for it.
 func limitedBy(opts ...string) attempt {
 	return func(t *try) {
-		if v := wrap.Version(); v != "v2" {
+		if v := cgroup.Version(); v != "v2" {
 			t.untried("the control groups of this machine are those of %s", v)
 		}
 		if t.b.name == "apptainer" {

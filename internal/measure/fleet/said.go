@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/common/harmless"
 	"plimsoll/internal/measure/child"
-	"plimsoll/internal/measure/sshsaid"
+	"plimsoll/internal/measure/sshdiag"
 )
 
 // Error is why a host can't be measured, in one sentence.
@@ -40,8 +40,8 @@ func (h *Host) failed(doing string, out child.Output, err error) error {
 	case !errors.As(err, &exit):
 		e.What = doing + ": " + err.Error()
 		return e
-	case exit.ExitCode() == sshsaid.Failed:
-		if c, ok := sshsaid.Of(said, h.Host, h.Port); ok {
+	case exit.ExitCode() == sshdiag.Failed:
+		if c, ok := sshdiag.Of(said, h.Host, h.Port); ok {
 			e.What, e.Advice, e.Lost = c.What, c.Advice, c.Lost
 			return e
 		}

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/measure/sshsaid"
+	"plimsoll/internal/measure/sshdiag"
 )
 
 // sshArgs are the arguments of the system's ssh, which lends its configuration, its
@@ -138,7 +138,7 @@ func (c *sshConn) greeting() error {
 // instead of the engine.
 func (c *sshConn) why(err error, greets []byte) error {
 	words := lastLine(c.said.Bytes())
-	if s := c.cmd.ProcessState; s != nil && s.ExitCode() == sshsaid.Failed {
+	if s := c.cmd.ProcessState; s != nil && s.ExitCode() == sshdiag.Failed {
 		if known := c.at.unreached(c.said.String()); known != nil {
 			return known
 		}
@@ -159,7 +159,7 @@ func (a Address) unreached(said string) error {
 		return nil
 	}
 	port, _ := strconv.Atoi(u.Port()) // none is 0
-	c, ok := sshsaid.Of(said, u.Hostname(), port)
+	c, ok := sshdiag.Of(said, u.Hostname(), port)
 	if !ok {
 		return nil
 	}

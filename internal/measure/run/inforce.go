@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 )
 
 // inForce adds to a payload's report the limits of the groups above its own. A
@@ -31,7 +31,7 @@ func (i *insider) inForce(report map[string]string) map[string]string {
 			}
 		}
 	}
-	f := wrap.InForceAt(groups)
+	f := cgroup.InForceAt(groups)
 	out := maps.Clone(report)
 	set := func(name, value, at string) { out["limit."+name], out["limit."+name+".at"] = value, "host:"+at }
 	if own := memoryIn(report); f.MemoryBytes > 0 && (own == 0 || own > f.MemoryBytes) {

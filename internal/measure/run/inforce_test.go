@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/record"
 )
 
@@ -20,7 +20,7 @@ func TestLimitsOfTheGroupsAbove(t *testing.T) {
 	kit, ledger, err := NewKit(record.NewRunID(), t.TempDir(), Options{Getenv: os.Getenv, LookPath: exec.LookPath})
 	require.NoError(t, err)
 	defer ledger.Close()
-	g, err := wrap.New(kit, "above", engine.Limits{CPUs: 0.5, MemoryBytes: 64 << 20})
+	g, err := cgroup.New(kit, "above", engine.Limits{CPUs: 0.5, MemoryBytes: 64 << 20})
 	require.NoError(t, err)
 	defer func() {
 		if err := g.Remove(t.Context()); err != nil {
@@ -28,7 +28,7 @@ func TestLimitsOfTheGroupsAbove(t *testing.T) {
 		}
 	}()
 	if len(g.Procs()) == 0 {
-		t.Skipf("no limits can be set here: %s", g.Facts()[wrap.LimitsWhy])
+		t.Skipf("no limits can be set here: %s", g.Facts()[cgroup.LimitsWhy])
 	}
 	script := "for f in " + strings.Join(g.Procs(), " ") + "; do echo $$ >$f; done; cat /proc/self/cgroup"
 	out, err := exec.Command("sh", "-c", script).Output()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host"
 	"plimsoll/internal/measure/probe"
 )
@@ -111,7 +111,7 @@ func marksOf(kit *engine.Kit, engines []engine.Engine) host.Marks {
 		case engine.KindContainer:
 			m.Names = append(m.Names, t.Name)
 			if t.Engine == "" { // a private daemon's: its runtime is killed with it, and leaves the group
-				groups, _ := wrap.Places(t.Name) // without hierarchies there are none
+				groups, _ := cgroup.Places(t.Name) // without hierarchies there are none
 				m.Paths = append(m.Paths, groups...)
 			}
 		case engine.KindMount, engine.KindCgroup, engine.KindNetNS, engine.KindLink:

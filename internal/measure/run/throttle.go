@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/record"
 )
 
@@ -44,7 +44,7 @@ func (before throttling) since() *int64 {
 // throttled, where the engine keeps the limit: by a group that was made for this
 // container and goes with it. What the engine did outside of it no limit held back.
 func (s *site) fillThrottled(t *record.Trial, o *openEnv, report map[string]string) {
-	if t.Host == nil || t.Host.ThrottledNS != nil || s.limits(o).CPUs <= 0 || o.rec.Facts[wrap.Limits] != wrap.ByEngine {
+	if t.Host == nil || t.Host.ThrottledNS != nil || s.limits(o).CPUs <= 0 || o.rec.Facts[cgroup.Limits] != cgroup.ByEngine {
 		return
 	}
 	for key, unit := range map[string]time.Duration{"throttled_time": time.Nanosecond, "throttled_usec": time.Microsecond} {

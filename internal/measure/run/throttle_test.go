@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/bubblewrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/docker"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -32,13 +32,13 @@ func TestThrottledStarts(t *testing.T) {
 		e    engine.Engine
 		by   string
 		cpus float64 // well below what a start takes, which it waits for
-	}{{bubblewrap.New(), wrap.ByUs, 0.02}, {docker.New(), wrap.ByEngine, 0.04}} {
+	}{{bubblewrap.New(), cgroup.ByUs, 0.02}, {docker.New(), cgroup.ByEngine, 0.04}} {
 		t.Run(c.e.Info().Name, func(t *testing.T) {
-			throttledStarts(t, c.e, 0, "", wrap.Nobody)
+			throttledStarts(t, c.e, 0, "", cgroup.Nobody)
 			throttledStarts(t, c.e, c.cpus, "", c.by)
 			// The environment's own limit is in force, and not the study's.
 			throttledStarts(t, c.e, 0, fmt.Sprint(c.cpus), c.by)
-			throttledStarts(t, c.e, c.cpus, engine.NoLimit, wrap.Nobody)
+			throttledStarts(t, c.e, c.cpus, engine.NoLimit, cgroup.Nobody)
 		})
 	}
 }
@@ -58,7 +58,7 @@ func throttledStarts(t *testing.T, e engine.Engine, cpus float64, own, by string
 	require.NoError(t, err)
 	r, err := record.Open(o.Dir)
 	require.NoError(t, err)
-	if got := r.Run().Environments[0].Facts[wrap.Limits]; cpus > 0 && got != by {
+	if got := r.Run().Environments[0].Facts[cgroup.Limits]; cpus > 0 && got != by {
 		t.Errorf("the limit is kept by %q, want %q", got, by)
 	}
 	trials, throttled := 0, 0

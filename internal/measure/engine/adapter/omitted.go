@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
@@ -167,7 +167,7 @@ func known(set string) uint64 {
 func NotHere(factor, level string) string {
 	for _, m := range engine.Parts(factor, level) {
 		switch {
-		case m == engine.CgroupNamespace && wrap.Version() == "v1":
+		case m == engine.CgroupNamespace && cgroup.Version() == "v1":
 			return "on cgroup v1 it gives its containers no cgroup namespace of their own by itself"
 		case m == engine.AppArmor && !confines("/sys/module/apparmor/parameters/enabled"):
 			return "the kernel has no AppArmor, or it is switched off"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -39,7 +39,7 @@ type Life struct {
 func NewLife(task engine.Task) Life {
 	return Life{Task: task, Stdout: stamp.NewStream(task.OutputLimit), Stderr: stamp.NewStream(task.OutputLimit),
 		Res: engine.Result{Events: make(map[record.Event]int64, 16)}, limit: task.Limit,
-		hostOOM: wrap.HostOOMWatch()}
+		hostOOM: cgroup.HostOOMWatch()}
 }
 
 func (l *Life) life() *Life { return l }

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -138,7 +138,7 @@ func (e *environment) Hold(ctx context.Context, task engine.Task) (engine.Held, 
 // ours, which could tell of a kill for want of memory.
 func (e *environment) inInstance(p clirun.Plan) clirun.Plan {
 	if e.user == nil {
-		p.OOM = wrap.HostOOMWatch()
+		p.OOM = cgroup.HostOOMWatch()
 	}
 	return e.finish(p)
 }

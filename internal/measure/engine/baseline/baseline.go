@@ -20,8 +20,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -83,7 +83,7 @@ func open(ctx context.Context, kit *engine.Kit, spec engine.Spec, e *environment
 	if err != nil {
 		return nil, closeAfter(ctx, e, err)
 	}
-	e.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": kernel(), "pid": payload.Report["pid"], "cgroup": wrap.Version()})
+	e.AddFacts(map[string]string{engine.HeldFact: engine.HeldByUs, "version": kernel(), "pid": payload.Report["pid"], "cgroup": cgroup.Version()})
 	return e, nil
 }
 

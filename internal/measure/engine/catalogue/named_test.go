@@ -22,7 +22,7 @@ import (
 const engineFolders = "internal/measure/engine/"
 
 // notFolders are the packages below it that belong to no engine: they know none.
-var notFolders = []string{"archive", "canary", "catalogue", "clirun", "enginetest", "forward", "pods", "private", "stamp", "thread", "userns", "wrap"}
+var notFolders = []string{"archive", "canary", "catalogue", "clirun", "enginetest", "forward", "pods", "private", "stamp", "thread", "userns", "cgroup"}
 
 // mayName are the other places that name engines or runtimes, each with the reason
 // why the engine can't tell it. A folder ends in a slash.

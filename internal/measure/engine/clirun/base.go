@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -21,7 +21,7 @@ import (
 type Base struct {
 	Kit   *engine.Kit
 	Spec  engine.Spec
-	Group *wrap.Cgroup // nil where the engine limits by itself
+	Group *cgroup.Cgroup // nil where the engine limits by itself
 	adapter.FactSheet
 
 	mu    sync.Mutex
@@ -44,7 +44,7 @@ func NewBase(ctx context.Context, kit *engine.Kit, spec engine.Spec, around bool
 		return l, nil
 	}
 	if around {
-		g, err := wrap.New(kit, spec.ID, spec.Limits)
+		g, err := cgroup.New(kit, spec.ID, spec.Limits)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (b *Base) watchOOM(p *Plan) {
 	case b.Group.TellsOOM():
 		p.OOM = b.Group.OOMWatch()
 	default:
-		p.OOM = wrap.HostOOMWatch()
+		p.OOM = cgroup.HostOOMWatch()
 	}
 }
 

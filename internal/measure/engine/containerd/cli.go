@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -95,7 +95,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, join strin
 	}
 	run := clirun.Step{Cmd: c.command(env.settings.args(task, join, c.fifosOf(task.Name), remove...)...), Begin: record.Request, End: record.Removed, Removes: true}
 	plan := clirun.Plan{Task: task, Steps: []clirun.Step{run},
-		OOM:      wrap.HostOr(func() bool { return env.oom.killed(ctx, task.Name) }),
+		OOM:      cgroup.HostOr(func() bool { return env.oom.killed(ctx, task.Name) }),
 		Patterns: patterns}
 	if task.Stop != nil {
 		plan.Steps[0].Cmd.Background = true
@@ -154,7 +154,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task) (engine.H
 	}
 	c := env.cli
 	h, err := c.Hold(ctx, clirun.Holding{
-		Plan: clirun.Plan{Task: task, OOM: wrap.HostOr(func() bool { return env.oom.killed(ctx, task.Name) }), Patterns: patterns, Steps: []clirun.Step{
+		Plan: clirun.Plan{Task: task, OOM: cgroup.HostOr(func() bool { return env.oom.killed(ctx, task.Name) }), Patterns: patterns, Steps: []clirun.Step{
 			{Cmd: c.command(env.settings.args(task, l.join, c.fifosOf(task.Name), "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}}},
 		End: func(stop *engine.Stop) []clirun.Step {
 			if stop == nil {

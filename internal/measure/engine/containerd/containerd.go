@@ -20,7 +20,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cni"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/kata"
 )
 
@@ -99,7 +99,7 @@ const (
 )
 
 func set() []engine.Program {
-	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, Joins: true},
+	return []engine.Program{{Name: daemonProgram, Stays: true, Files: []string{containerdclient.ConfigFile}, Variables: true, Joins: true},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim"}}
 }
 

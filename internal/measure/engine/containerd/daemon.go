@@ -19,8 +19,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/buildconfig"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -49,7 +49,7 @@ type daemon struct {
 	// namespace is where the run's containers are.
 	namespace string
 	own       *private.Daemon // nil for the user's
-	given     *given.Configuration
+	given     *buildconfig.Configuration
 	state     string // where the shims' runtimes keep their state
 	lookPath  func(string) (string, error)
 	ledger    engine.Ledger
@@ -92,7 +92,7 @@ func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string,
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	var err error
-	d.Client, err = ctrd.Dial(ctx, socket, askLimit, client.WithDefaultNamespace(d.namespace), client.WithDefaultRuntime(defaults.DefaultRuntime))
+	d.Client, err = containerdclient.Dial(ctx, socket, askLimit, client.WithDefaultNamespace(d.namespace), client.WithDefaultRuntime(defaults.DefaultRuntime))
 	if err != nil {
 		return nil, "", d.wrong("connecting", err)
 	}

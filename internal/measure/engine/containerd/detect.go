@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host/proc"
 )
 
@@ -34,7 +34,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		det.Reason, det.Fix = engine.Reason(d.wrong("asking for the plug-ins", err))
 		return det
 	}
-	det.Facts = map[string]string{"cgroup": wrap.Version(), engine.Driver: wrap.Driver, "snapshotters": strings.Join(plugins.usable(), ",")}
+	det.Facts = map[string]string{"cgroup": cgroup.Version(), engine.Driver: cgroup.Driver, "snapshotters": strings.Join(plugins.usable(), ",")}
 	e.levels(&det, kit, plugins)
 	return det
 }
@@ -42,7 +42,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 // detectBuilt is Detect for a set of builds, which runs privately: the user's daemon is
 // not asked.
 func (e *Engine) detectBuilt(ctx context.Context, kit *engine.Kit) engine.Detection {
-	det := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"cgroup": wrap.Version(), engine.Driver: wrap.Driver}}
+	det := engine.Detection{Levels: map[string][]engine.Level{}, Facts: map[string]string{"cgroup": cgroup.Version(), engine.Driver: cgroup.Driver}}
 	path, err := kit.LookPath(daemonProgram)
 	if err == nil {
 		det.Version, err = tool(ctx, path, "--version")

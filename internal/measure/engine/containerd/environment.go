@@ -13,11 +13,11 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
+	"plimsoll/internal/measure/engine/buildconfig"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/cni"
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
@@ -103,7 +103,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	case *runtimeoptions.Options:
 		env.settings.config = o.ConfigPath
 	}
-	env.AddFacts(wrap.ByEngineFacts(spec.Limits))
+	env.AddFacts(cgroup.ByEngineFacts(spec.Limits))
 	env.oom = watchOOM(d)
 	env.release = append(env.release, env.oom.close)
 	if spec.Level(engine.Client) == byCLI {
@@ -161,7 +161,7 @@ func (e *Engine) connect(ctx context.Context, env *environment) error {
 			return err
 		}
 		d.state, d.own, d.given, whose = own.state, own.Daemon, own.given, private.Fact
-		env.AddFacts(own.given.Facts(ctrd.ConfiguredBy, given.ByProcess))
+		env.AddFacts(own.given.Facts(containerdclient.ConfiguredBy, buildconfig.ByProcess))
 		if unsynced {
 			env.AddFacts(map[string]string{"fsync": private.UnsyncedFact})
 		}
@@ -242,7 +242,7 @@ func (env *environment) Remains(ctx context.Context, task engine.Task) (bool, er
 	if there || err != nil || env.settings.systemd {
 		return there, err
 	}
-	return false, wrap.RemoveNamed(ctx, env.d.ledger, task.Name)
+	return false, cgroup.RemoveNamed(ctx, env.d.ledger, task.Name)
 }
 
 // taken: a container's control group, at the top, must not be there yet. It
@@ -251,7 +251,7 @@ func (env *environment) taken(name string) *record.Failure {
 	if env.settings.systemd {
 		return nil
 	}
-	err := wrap.Vacant(name)
+	err := cgroup.Vacant(name)
 	if err == nil {
 		return nil
 	}

@@ -17,9 +17,9 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/cgroup"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/enginetest"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -121,15 +121,15 @@ func TestGroupsLeft(t *testing.T) {
 	thing := *env.Thing(task)
 	require.NoError(t, kit.Ledger.Made(thing))
 	for _, name := range []string{task.Name, other.Name} {
-		require.NoError(t, wrap.MakeNamed(name))
+		require.NoError(t, cgroup.MakeNamed(name))
 		t.Cleanup(func() {
-			there, err := wrap.Named(name)
-			require.NoError(t, errors.Join(err, wrap.RemoveGroups(context.Background(), there)))
+			there, err := cgroup.Named(name)
+			require.NoError(t, errors.Join(err, cgroup.RemoveGroups(context.Background(), there)))
 		})
 	}
 	there, err := env.Remains(t.Context(), task)
 	require.NoError(t, err)
-	if left, err := wrap.Named(task.Name); there || len(left) > 0 || err != nil {
+	if left, err := cgroup.Named(task.Name); there || len(left) > 0 || err != nil {
 		t.Errorf("the container is there: %v; its groups: %v, %v", there, left, err)
 	}
 	if _, err = env.Remains(t.Context(), other); err == nil {
@@ -212,7 +212,7 @@ func TestLeftovers(t *testing.T) {
 			if _, err := env.d.ImageService().Get(user, image.Name); err != nil {
 				t.Errorf("the user's image: %v", err)
 			}
-			for _, dir := range []string{stateRoot, ctrd.Root(ctx, env.d.Client) + "/io.containerd.runtime.v2.task"} {
+			for _, dir := range []string{stateRoot, containerdclient.Root(ctx, env.d.Client) + "/io.containerd.runtime.v2.task"} {
 				if _, err := os.Stat(filepath.Join(dir, Namespace(kit.RunID))); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("below %s there is a directory of the namespace's (%v)", dir, err)
 				}

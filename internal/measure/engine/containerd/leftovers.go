@@ -11,8 +11,8 @@ import (
 	"github.com/containerd/errdefs"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/record"
 )
 
@@ -119,8 +119,8 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 // the container was made: see environment.taken.
 func (*Engine) Places(t engine.Thing) []string {
 	if t.Kind == engine.KindContainer {
-		groups, _ := wrap.Places(t.Name) // without hierarchies there are none
+		groups, _ := cgroup.Places(t.Name) // without hierarchies there are none
 		return groups
 	}
-	return ctrd.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
+	return containerdclient.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/record"
 )
 
@@ -25,8 +25,8 @@ func Namespace(runID string) string {
 // layers, and a cold pull would find them there.
 func pullNamespace(runID string) string { return Namespace(runID) + "-pull" }
 
-func (d *daemon) space(name string) *ctrd.Space {
-	return &ctrd.Space{Client: d.Client, Socket: d.socket, Name: name, RunID: d.runID, Container: d.removeOurs, Dirs: []string{d.state}}
+func (d *daemon) space(name string) *containerdclient.Space {
+	return &containerdclient.Space{Client: d.Client, Socket: d.socket, Name: name, RunID: d.runID, Container: d.removeOurs, Dirs: []string{d.state}}
 }
 
 // removeOurs removes what is in a namespace of the run's. A control group is
@@ -49,7 +49,7 @@ func (d *daemon) makeNamespace(ctx context.Context, l engine.Ledger, name string
 	}
 	err := d.space(name).Make(ctx)
 	switch {
-	case errors.Is(err, ctrd.ErrForeign):
+	case errors.Is(err, containerdclient.ErrForeign):
 		return errors.Join(&engine.Error{Class: record.Unavailable,
 			Text: fmt.Sprintf("containerd at %s has a namespace %s already", d.socket, name), Err: err}, d.struck(l, name))
 	case err != nil:

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/buildconfig"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -50,7 +50,7 @@ type ownDaemon struct {
 	*private.Daemon
 	socket string
 	state  string // where the shims' runtimes keep their state, as we can reach it
-	given  *given.Configuration
+	given  *buildconfig.Configuration
 }
 
 // start starts a daemon with a snapshotter. The metadata, whose database is
@@ -64,7 +64,7 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	if unsynced {
 		name += "-ns"
 	}
-	with, err := ctrd.Configured(kit)
+	with, err := containerdclient.Configured(kit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,15 +91,15 @@ func start(ctx context.Context, kit *engine.Kit, snapshotter, set string, env []
 	socket := ""
 	o.Configure = func(dir string) ([]string, error) {
 		socket = filepath.Join(dir, "c.sock")
-		text, err := ctrd.Lay(with, configuration(ctx, program, dir, snapshotter, fsPath, kit.Spans))
+		text, err := containerdclient.Lay(with, configuration(ctx, program, dir, snapshotter, fsPath, kit.Spans))
 		if err != nil {
 			return nil, err
 		}
-		path := filepath.Join(dir, ctrd.ConfigFile)
+		path := filepath.Join(dir, containerdclient.ConfigFile)
 		if err := with.Write(path, text, 0o600); err != nil {
 			return nil, err
 		}
-		return []string{program, "--config", path}, ctrd.Understood(ctx, with, program, path)
+		return []string{program, "--config", path}, containerdclient.Understood(ctx, with, program, path)
 	}
 	o.Ready = func(ctx context.Context, _ *private.Daemon) error {
 		d, _, err := dial(ctx, kit, socket)
@@ -148,7 +148,7 @@ path = %q
 	if fsPath != "" {
 		text += fmt.Sprintf("[plugins.\"%s.%s\"]\nroot_path = %q\n", snapshotterType, snapshotter, filepath.Join(fsPath, "snapshots"))
 	}
-	return text + ctrd.Tracing(spans, format == 3)
+	return text + containerdclient.Tracing(spans, format == 3)
 }
 
 func (env *environment) Configured() error {

@@ -14,8 +14,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/kata"
-	"plimsoll/internal/measure/engine/wrap"
 )
 
 // prove runs one container and shows by the daemon's record of it, by the
@@ -75,7 +75,7 @@ func (e *evidence) facts(spec engine.Spec) map[string]string {
 		"runtime": e.runtime.Program, "runtime-path": e.runtime.Path, "runtime-version": e.runtime.Version,
 		"shim":    e.live.Runtime.Name,
 		"storage": e.live.Snapshotter, "root-fs": e.Inside["root.fs"], "image-store": "containerd",
-		"cgroup": wrap.Version(), engine.Driver: wrap.Driver, "rootless": "no", "user": "root",
+		"cgroup": cgroup.Version(), engine.Driver: cgroup.Driver, "rootless": "no", "user": "root",
 		"seccomp": "default", "seccomp-inside": e.Inside["seccomp"], "apparmor": "off",
 		"client": byAPI, "client-library": adapter.Library("github.com/containerd/containerd/v2"), "init": "none", "log": "none", "kernel": e.Kernel(),
 		engine.HeldFact: engine.HeldByEngine,

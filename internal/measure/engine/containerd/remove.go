@@ -8,8 +8,8 @@ import (
 
 	"github.com/containerd/errdefs"
 
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
+	"plimsoll/internal/measure/engine/containerdclient"
 )
 
 // removeLimit bounds the removal of what a failed trial left.
@@ -23,7 +23,7 @@ func (d *daemon) remove(ctx context.Context, name string) error {
 	defer cancel()
 	err := d.removeContainer(ctx, name)
 	if strings.HasPrefix(name, "plimsoll-") {
-		err = errors.Join(err, wrap.RemoveNamed(ctx, d.ledger, name))
+		err = errors.Join(err, cgroup.RemoveNamed(ctx, d.ledger, name))
 	}
 	return err
 }
@@ -42,7 +42,7 @@ func (d *daemon) removeContainer(ctx context.Context, name string) error {
 	}
 	defer undo()
 	if task, err := c.Task(ctx, nil); err == nil {
-		if err := ctrd.End(ctx, task); err != nil {
+		if err := containerdclient.End(ctx, task); err != nil {
 			return d.wrong("ending the container "+name, err)
 		}
 	}

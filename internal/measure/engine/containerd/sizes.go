@@ -10,7 +10,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/record"
 )
 
@@ -29,14 +29,14 @@ func (env *environment) Sizes(ctx context.Context, ref string) (engine.ImageSize
 	if z.Printed, err = img.Size(ctx); err != nil {
 		return z, env.d.wrong("asking for the size of "+ref, err)
 	}
-	if z, err = ctrd.Sizes(ctx, env.d.Client, img, z.Printed, env.layer); err != nil {
+	if z, err = containerdclient.Sizes(ctx, env.d.Client, img, z.Printed, env.layer); err != nil {
 		return z, env.d.wrong("measuring the image "+ref, err)
 	}
 	return z, nil
 }
 
 // layer is what a layer's snapshot takes. The size of all files is that of the top one.
-func (env *environment) layer(ctx context.Context, key string, top bool) (l ctrd.Layer, err error) {
+func (env *environment) layer(ctx context.Context, key string, top bool) (l containerdclient.Layer, err error) {
 	s := env.d.SnapshotService(env.settings.snapshotter)
 	l.Apparent = -1
 	usage, err := s.Usage(ctx, key)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
 )
 
@@ -16,5 +16,5 @@ func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) e
 	if err := canStart(kit, storage(spec)); err != nil {
 		return err
 	}
-	return ctrd.Exports(ctx, kit)
+	return containerdclient.Exports(ctx, kit)
 }

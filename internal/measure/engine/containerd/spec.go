@@ -13,7 +13,7 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 )
 
 // settings is how an environment's containers are made, read back from the
@@ -178,7 +178,7 @@ func hostname(name string) string {
 // cgroupNamespaces: on v2 containers have a namespace of their own, as Docker
 // and ctr do it.
 func cgroupNamespaces() bool {
-	if wrap.Version() != "v2" {
+	if cgroup.Version() != "v2" {
 		return false
 	}
 	_, err := os.Stat("/proc/self/ns/cgroup")
@@ -188,7 +188,7 @@ func cgroupNamespaces() bool {
 // limitsSwap says whether the kernel can limit swap: v1 may have been booted
 // without its account.
 func limitsSwap() bool {
-	if wrap.Version() == "v2" {
+	if cgroup.Version() == "v2" {
 		return true
 	}
 	_, err := os.Stat("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes")

@@ -12,10 +12,10 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -25,7 +25,7 @@ type ownServer struct {
 	*private.Daemon
 	program       string // what it is by name
 	socket, group string
-	given         *given.Configuration
+	given         *buildconfig.Configuration
 	configuredBy  string // how it is known that its file is in effect
 }
 
@@ -43,7 +43,7 @@ const (
 func set() []engine.Program {
 	ofContainerd, ofCRIO := map[string]string{engine.Endpoint: containerd}, map[string]string{engine.Endpoint: crio}
 	return []engine.Program{
-		{Name: containerd, Stays: true, Files: []string{ctrd.ConfigFile}, Variables: true, Joins: true, With: ofContainerd},
+		{Name: containerd, Stays: true, Files: []string{containerdclient.ConfigFile}, Variables: true, Joins: true, With: ofContainerd},
 		{Name: shimProgram, Version: "-v", Helps: "namespace that owns the shim", With: ofContainerd},
 		{Name: crio, Stays: true, Files: []string{crioFile}, Elsewhere: map[string]string{storageFile: inCRIOFile}, Variables: true, Joins: true, With: ofCRIO},
 		{Name: conmon, With: ofCRIO},
@@ -190,8 +190,8 @@ func start(ctx context.Context, kit *engine.Kit, user *server, set string, path 
 		return nil, err
 	}
 	name := nameOf(set)
-	o := &ownServer{program: containerd, group: groupOf(kit, name), configuredBy: ctrd.ConfiguredBy}
-	if o.given, err = ctrd.Configured(kit); err != nil {
+	o := &ownServer{program: containerd, group: groupOf(kit, name), configuredBy: containerdclient.ConfiguredBy}
+	if o.given, err = containerdclient.Configured(kit); err != nil {
 		return nil, err
 	}
 	hidden := append([]string{"/run/containerd"}, left...)
@@ -206,12 +206,12 @@ func start(ctx context.Context, kit *engine.Kit, user *server, set string, path 
 		if f := strings.Fields(string(out.Stdout)); len(f) > 2 {
 			c.second = strings.HasPrefix(strings.TrimPrefix(f[2], "v"), "2.")
 		}
-		file := filepath.Join(dir, ctrd.ConfigFile)
-		c.traced = ctrd.Tracing(kit.Spans, c.second)
+		file := filepath.Join(dir, containerdclient.ConfigFile)
+		c.traced = containerdclient.Tracing(kit.Spans, c.second)
 		if err := c.write(o.given); err != nil {
 			return nil, err
 		}
-		return []string{program, "--config", file}, ctrd.Understood(ctx, o.given, program, file)
+		return []string{program, "--config", file}, containerdclient.Understood(ctx, o.given, program, file)
 	}
 	opts.Ready = o.ready
 	if o.Daemon, err = private.Start(ctx, kit, opts); err != nil {
@@ -236,9 +236,9 @@ func plainRuntimes(kit *engine.Kit) map[string]string {
 }
 
 // snapshotterOf is the one that a configuration names, else that of the user's server.
-func snapshotterOf(c *given.Configuration, like *state) string {
+func snapshotterOf(c *buildconfig.Configuration, like *state) string {
 	for _, key := range [][]string{{"plugins", "io.containerd.grpc.v1.cri", "containerd", "snapshotter"}, {"plugins", "io.containerd.cri.v1.images", "snapshotter"}} {
-		if name, _ := confile.At(c.File(ctrd.ConfigFile), key...).(string); name != "" {
+		if name, _ := confile.At(c.File(containerdclient.ConfigFile), key...).(string); name != "" {
 			return name
 		}
 	}

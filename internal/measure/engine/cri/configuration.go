@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/buildconfig"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/record"
 )
 
@@ -24,18 +24,18 @@ type configuration struct {
 	traced                      string            // where its own spans go, as its configuration has it
 }
 
-func (c configuration) write(over *given.Configuration) error {
+func (c configuration) write(over *buildconfig.Configuration) error {
 	if err := os.Mkdir(filepath.Join(c.dir, "cni"), 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(c.dir, "cni", "plimsoll.conflist"), []byte(c.network()), 0o644); err != nil {
 		return err
 	}
-	text, err := ctrd.Lay(over, c.text())
+	text, err := containerdclient.Lay(over, c.text())
 	if err != nil {
 		return err
 	}
-	return over.Write(filepath.Join(c.dir, ctrd.ConfigFile), text, 0o600)
+	return over.Write(filepath.Join(c.dir, containerdclient.ConfigFile), text, 0o600)
 }
 
 // network is a bridge in the daemon's own network namespace: from there nothing

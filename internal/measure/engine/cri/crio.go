@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/cni"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
@@ -110,7 +110,7 @@ func startCRIO(ctx context.Context, kit *engine.Kit, user *server, set string, p
 	defer pause.close()
 	name := nameOf(set)
 	o := &ownServer{program: crio, group: groupOf(kit, name), configuredBy: crioConfiguredBy}
-	if o.given, err = given.Of(kit, crio); err == nil {
+	if o.given, err = buildconfig.Of(kit, crio); err == nil {
 		err = o.given.Ours(crioFile, keptByCRIO)
 	}
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -82,7 +82,7 @@ func (c crioConfiguration) command(program, socket string) []string {
 		"--registries-conf", filepath.Join(c.dir, "registries.conf"), "--registries-conf-dir", filepath.Join(c.dir, "registries")}
 }
 
-func (c crioConfiguration) write(over *given.Configuration) error {
+func (c crioConfiguration) write(over *buildconfig.Configuration) error {
 	all := c.settings()
 	confile.Lay(all, over.File(crioFile))
 	text, err := confile.Write(crioFile, all)

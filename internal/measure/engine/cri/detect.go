@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/private"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -125,7 +125,7 @@ func (s *server) facts(st *state) map[string]string {
 	f := map[string]string{
 		"version": s.version.GetRuntimeVersion(), "endpoint": endpointOf(s.version.GetRuntimeName()),
 		"socket": s.path, "cri-version": s.version.GetRuntimeApiVersion(), "client": byAPI,
-		"storage": st.storage, "image-store": st.storage, "cgroup": wrap.Version(), "cgroup-driver": st.driver,
+		"storage": st.storage, "image-store": st.storage, "cgroup": cgroup.Version(), "cgroup-driver": st.driver,
 		"default-runtime": st.byThe, "sandbox-image": st.sandbox, "network-by": networkBy(st.cni), "rootless": s.rootless(), "daemon": private.UserFact,
 	}
 	if s.own != nil {

@@ -12,9 +12,9 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/buildconfig"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/private"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -111,7 +111,7 @@ func (env *environment) open(ctx context.Context) error {
 	if spec.Level(engine.Network) == "host" {
 		env.AddFacts(map[string]string{"network-by": ""})
 	}
-	env.AddFacts(wrap.ByEngineFacts(spec.Limits))
+	env.AddFacts(cgroup.ByEngineFacts(spec.Limits))
 	logs := filepath.Join(kit.Dir, adapter.Name(kit.RunID, "cri", spec.ID))
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return &engine.Error{Class: record.HarnessError, Text: "making a directory for the containers' logs", Err: err}
@@ -119,7 +119,7 @@ func (env *environment) open(ctx context.Context) error {
 	env.settings = settingsFor(spec, kit.RunID, handler, logs)
 	if s.own != nil {
 		env.settings.group = "/" + s.own.group
-		env.AddFacts(s.own.given.Facts(s.own.configuredBy, given.ByProcess))
+		env.AddFacts(s.own.given.Facts(s.own.configuredBy, buildconfig.ByProcess))
 		env.AddFacts(kit.Spans.Facts())
 	}
 	var how string
@@ -181,7 +181,7 @@ func (env *environment) life(task engine.Task) (*life, error) {
 	}
 	env.mu.Lock()
 	defer env.mu.Unlock()
-	l := &life{Life: apirun.NewLife(task), env: env, s: env.s, events: env.events, oom: wrap.HostOOMWatch(),
+	l := &life{Life: apirun.NewLife(task), env: env, s: env.s, events: env.events, oom: cgroup.HostOOMWatch(),
 		volumes: &volumes{kit: env.kit, dir: filepath.Join(env.settings.logs, task.Name+"-volumes")}}
 	l.Late = lateOutput
 	if task.Beside != nil {

@@ -13,8 +13,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/apirun"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -33,7 +33,7 @@ func (l *life) Program(task engine.Task, _ engine.Place) (apirun.Process, *recor
 		return nil, &record.Failure{Class: record.Unsupported,
 			Text: "the CRI's Exec takes no environment: a program gets that of its container"}
 	}
-	return &execution{Life: apirun.NewLife(task), in: l, oom: wrap.HostOOMWatch()}, nil
+	return &execution{Life: apirun.NewLife(task), in: l, oom: cgroup.HostOOMWatch()}, nil
 }
 
 // streamProtocol has a channel's number in front of every message, and the

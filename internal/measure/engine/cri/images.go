@@ -14,7 +14,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -169,7 +169,7 @@ const kubernetes = "k8s.io"
 
 // untag takes names of an image away by containerd's own API.
 func (s *server) untag(ctx context.Context, names []string) error {
-	c, err := ctrd.Dial(ctx, s.path, askLimit, client.WithDefaultNamespace(kubernetes))
+	c, err := containerdclient.Dial(ctx, s.path, askLimit, client.WithDefaultNamespace(kubernetes))
 	if err != nil {
 		return &engine.Error{Class: record.EngineError, Text: fmt.Sprintf("taking the names %v away by containerd's API", names), Err: err}
 	}

@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 )
 
 // pod makes a pod without a container, as somebody might.
@@ -84,7 +84,7 @@ func TestUsersTag(t *testing.T) {
 		}
 		ref := env.settings.image.GetUserSpecifiedImage()
 		users := "localhost/users/plimsoll:" + kit.RunID + "x"
-		c, err := ctrd.Dial(t.Context(), env.s.path, askLimit, client.WithDefaultNamespace(kubernetes))
+		c, err := containerdclient.Dial(t.Context(), env.s.path, askLimit, client.WithDefaultNamespace(kubernetes))
 		require.NoError(t, err)
 		defer c.Close()
 		i, err := c.ImageService().Get(t.Context(), ref)

@@ -11,7 +11,7 @@ import (
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/record"
 )
 
@@ -52,12 +52,12 @@ func copyImage(ctx context.Context, from, to, name, snapshotter string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullLimit)
 	defer cancel()
-	source, err := ctrd.Dial(ctx, from, askLimit, client.WithDefaultNamespace(kubernetes))
+	source, err := containerdclient.Dial(ctx, from, askLimit, client.WithDefaultNamespace(kubernetes))
 	if err != nil {
 		return wrong(err)
 	}
 	defer func() { _ = source.Close() }() // it was only read from
-	target, err := ctrd.Dial(ctx, to, askLimit, client.WithDefaultNamespace(kubernetes))
+	target, err := containerdclient.Dial(ctx, to, askLimit, client.WithDefaultNamespace(kubernetes))
 	if err != nil {
 		return wrong(err)
 	}

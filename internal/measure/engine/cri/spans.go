@@ -5,7 +5,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -24,7 +24,7 @@ func (e *Engine) Spans(ctx context.Context, kit *engine.Kit, spec engine.Spec) e
 		return err
 	}
 	if endpointOf(s.version.GetRuntimeName()) == containerd {
-		return ctrd.Exports(ctx, kit)
+		return containerdclient.Exports(ctx, kit)
 	}
 	like, err := crioConfig(ctx, s.path)
 	if err != nil {

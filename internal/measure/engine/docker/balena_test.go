@@ -16,8 +16,8 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/enginetest"
-	"plimsoll/internal/measure/engine/wrap"
 )
 
 // TestBalena runs the adapter for balenaEngine against Docker's API on another
@@ -104,7 +104,7 @@ func TestBalenaWords(t *testing.T) {
 		"Kata that it lacks":      balena.noRuntime(info, "kata"),
 		"no permission":           d.wrong("asking", os.ErrPermission),
 		"no answer":               d.wrong("asking", fmt.Errorf("dialling: %w", errors.Join(os.ErrNotExist, os.ErrClosed))),
-		"limits":                  errors.New(d.limitFacts(info, engine.Limits{CPUs: 1})[wrap.LimitsWhy]),
+		"limits":                  errors.New(d.limitFacts(info, engine.Limits{CPUs: 1})[cgroup.LimitsWhy]),
 	} {
 		if s := strings.ToLower(err.Error()); strings.Contains(s, "docker") {
 			t.Errorf("%s: %s", what, err)

@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -86,7 +86,7 @@ func (env *environment) runCLI(ctx context.Context, task engine.Task, began time
 	plan := clirun.Plan{
 		Task: task, Steps: []clirun.Step{run},
 		EngineStatus: engineStatus,
-		OOM:          wrap.HostOr(func() bool { return env.d.oomKilled(ctx, task.Name, began) }),
+		OOM:          cgroup.HostOr(func() bool { return env.d.oomKilled(ctx, task.Name, began) }),
 		Patterns:     patterns,
 	}
 	if task.Stop != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -31,7 +31,7 @@ func (env *environment) runCommands(ctx context.Context, task engine.Task, began
 	c := env.cli
 	res, err := c.Run(ctx, clirun.Plan{
 		Task: task, Payload: clirun.CommandsPayload, EngineStatus: engineStatus, Patterns: patterns,
-		OOM: wrap.HostOr(func() bool { return env.d.oomKilled(ctx, task.Name, began) }),
+		OOM: cgroup.HostOr(func() bool { return env.d.oomKilled(ctx, task.Name, began) }),
 		Steps: clirun.Before(task, clirun.Commands(
 			c.command(env.settings.createArgs(task)...),
 			c.command("start", task.Name),

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -28,8 +28,8 @@ var kept = map[string]string{
 }
 
 // given is what the kit's build of the daemon is configured by.
-func (e *Engine) given(kit *engine.Kit) (*given.Configuration, error) {
-	c, err := given.Of(kit, e.daemon)
+func (e *Engine) given(kit *engine.Kit) (*buildconfig.Configuration, error) {
+	c, err := buildconfig.Of(kit, e.daemon)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (o *ownDaemon) overlay(config map[string]any) {
 
 // storageOf is the storage driver that the level or a configuration names; empty where
 // neither does. The error is for an environment of another one than the configuration.
-func storageOf(c *given.Configuration, level string) (string, error) {
+func storageOf(c *buildconfig.Configuration, level string) (string, error) {
 	driver, _ := confile.At(c.File(configFile), "storage-driver").(string)
 	if snapshots, _ := confile.At(c.File(configFile), "features", "containerd-snapshotter").(bool); snapshots && driver == "" {
 		driver = "overlayfs"

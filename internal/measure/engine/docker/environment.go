@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/private"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -94,7 +94,7 @@ func (e *Engine) open(ctx context.Context, env *environment) error {
 	if env.settings.log, err = d.own.logs(spec); err != nil {
 		return err
 	}
-	if env.Fact(wrap.Limits) == wrap.Nobody {
+	if env.Fact(cgroup.Limits) == cgroup.Nobody {
 		env.settings.limits = engine.Limits{} // the daemon would refuse them
 	}
 
@@ -216,9 +216,9 @@ func (env *environment) Close(ctx context.Context) error {
 // cgroup of ours can be put around what another process starts.
 func (d *daemon) limitFacts(info *system.Info, limits engine.Limits) map[string]string {
 	if (limits.CPUs > 0 && !info.CPUCfsQuota) || (limits.MemoryBytes > 0 && !info.MemoryLimit) {
-		return map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "the " + d.flavour.name + " daemon says that it can't limit (cgroup driver " + info.CgroupDriver + ")"}
+		return map[string]string{cgroup.Limits: cgroup.Nobody, cgroup.LimitsWhy: "the " + d.flavour.name + " daemon says that it can't limit (cgroup driver " + info.CgroupDriver + ")"}
 	}
-	return wrap.ByEngineFacts(limits)
+	return cgroup.ByEngineFacts(limits)
 }
 
 // LimitsMemory returns what the daemon reports.

@@ -7,8 +7,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -27,7 +27,7 @@ func (env *environment) holdCLI(ctx context.Context, task engine.Task, began tim
 	run := clirun.Step{Cmd: c.command(env.settings.args(task, "--rm")...), Begin: record.Request, End: record.Removed, Removes: true}
 	held, err := c.Hold(ctx, clirun.Holding{
 		Plan: clirun.Plan{Task: task, Steps: []clirun.Step{run}, EngineStatus: engineStatus, Patterns: patterns,
-			OOM: wrap.HostOr(func() bool { return env.d.oomKilled(context.WithoutCancel(ctx), task.Name, began) })},
+			OOM: cgroup.HostOr(func() bool { return env.d.oomKilled(context.WithoutCancel(ctx), task.Name, began) })},
 		End: func(stop *engine.Stop) []clirun.Step {
 			if stop == nil {
 				return nil

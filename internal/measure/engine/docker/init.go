@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -20,7 +20,7 @@ const initKey = "init-path"
 
 // initPath is that of the kit's build of docker-init; empty where there is none. The error
 // is for a configuration that names another one.
-func initPath(kit *engine.Kit, c *given.Configuration) (string, error) {
+func initPath(kit *engine.Kit, c *buildconfig.Configuration) (string, error) {
 	path := kit.Built(initProgram)
 	if other, _ := confile.At(c.File(configFile), initKey).(string); path != "" && other != "" && other != path {
 		return "", &engine.Error{Class: record.Unsupported,

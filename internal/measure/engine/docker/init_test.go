@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/record"
 )
 
@@ -32,7 +32,7 @@ func TestInitPath(t *testing.T) {
 		{[]record.Build{configured, built}, "", "the daemon.json has the init-path /usr/bin/docker-init, and docker-init:new is /b/tini"},
 	} {
 		kit := (&engine.Kit{}).With(c.builds)
-		conf, err := given.Of(kit, "dockerd")
+		conf, err := buildconfig.Of(kit, "dockerd")
 		require.NoError(t, err)
 		got, err := initPath(kit, conf)
 		if got != c.want || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {

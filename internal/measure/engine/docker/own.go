@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/given"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/private"
 	"plimsoll/internal/record"
 )
@@ -34,7 +34,7 @@ type ownDaemon struct {
 	mu     sync.Mutex
 	config map[string]any // as it lies in file
 	file   string
-	given  *given.Configuration // by a build; nil: none can be
+	given  *buildconfig.Configuration // by a build; nil: none can be
 
 	switched switchedOff
 	without  map[string]string // facts of what it has not of the user's
@@ -49,7 +49,7 @@ func (o *ownDaemon) facts() map[string]string {
 	maps.Copy(f, o.without)
 	maps.Copy(f, o.spans.Facts())
 	if o.given != nil {
-		maps.Copy(f, o.given.Facts(configuredBy, given.ByProcess))
+		maps.Copy(f, o.given.Facts(configuredBy, buildconfig.ByProcess))
 	}
 	if o.fs != nil {
 		f["storage-device"] = "loop"
@@ -74,7 +74,7 @@ type wanted struct {
 	rootless         bool
 	set              string   // of builds; empty: the machine's own programs
 	env              []string // by which the set is found
-	given            *given.Configuration
+	given            *buildconfig.Configuration
 	init             string // the file of a build of docker-init; empty: the machine's own
 	switched         switchedOff
 }

@@ -16,7 +16,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 )
 
 // sizesLimit is how long the sizes of an image may take.
@@ -73,7 +73,7 @@ func (env *environment) sizesBelow(ctx context.Context, info *system.Info, ref s
 // sizesIn asks the containerd that a daemon names. No snapshot is made: the daemon's users
 // would see it.
 func sizesIn(ctx context.Context, info *system.Info, ref string, printed int64) (z engine.ImageSizes, err error) {
-	c, err := ctrd.Dial(ctx, info.Containerd.Address, sizesLimit)
+	c, err := containerdclient.Dial(ctx, info.Containerd.Address, sizesLimit)
 	if err != nil {
 		return z, err
 	}
@@ -83,9 +83,9 @@ func sizesIn(ctx context.Context, info *system.Info, ref string, printed int64) 
 	if err != nil {
 		return z, err
 	}
-	return ctrd.Sizes(ctx, c, img, printed, func(ctx context.Context, key string, _ bool) (ctrd.Layer, error) {
+	return containerdclient.Sizes(ctx, c, img, printed, func(ctx context.Context, key string, _ bool) (containerdclient.Layer, error) {
 		usage, err := c.SnapshotService(info.Driver).Usage(ctx, key)
-		return ctrd.Layer{Allocated: usage.Size, Apparent: -1}, err
+		return containerdclient.Layer{Allocated: usage.Size, Apparent: -1}, err
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/record"
 )
@@ -115,12 +115,12 @@ func watchLimits(word, name string, quit <-chan struct{}) engine.Limits {
 	for {
 		for _, pid := range processesWith(word) {
 			exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-			if l := wrap.InForce(pid); strings.Contains(filepath.Base(exe), "probe") && l != (engine.Limits{}) {
+			if l := cgroup.InForce(pid); strings.Contains(filepath.Base(exe), "probe") && l != (engine.Limits{}) {
 				return l
 			}
 		}
 		for _, pid := range processesWith(name) {
-			if l := wrap.InForce(pid); strings.HasPrefix(cmdline(pid), "runsc-sandbox") && l != (engine.Limits{}) {
+			if l := cgroup.InForce(pid); strings.HasPrefix(cmdline(pid), "runsc-sandbox") && l != (engine.Limits{}) {
 				return l
 			}
 		}

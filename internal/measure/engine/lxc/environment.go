@@ -10,9 +10,9 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
 	"plimsoll/internal/measure/engine/cni"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
@@ -89,7 +89,7 @@ func (e *environment) open(ctx context.Context, d engine.Detection) error {
 		"storage": "directory", "network": network(e.Spec), "rootless": "no", "privileged": "yes",
 		"client": bySteps, "init": initCommand, "log": "none", "daemon": "none", "monitor": "lxc-start",
 	}
-	maps.Copy(facts, wrap.ByEngineFacts(e.Spec.Limits))
+	maps.Copy(facts, cgroup.ByEngineFacts(e.Spec.Limits))
 	if e.overlay {
 		facts["storage"] = "overlay"
 	}

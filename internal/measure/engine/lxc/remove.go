@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/record"
 )
 
@@ -40,7 +40,7 @@ var kinds = []string{"lxc.payload.", "lxc.monitor."}
 func groups(name string) ([]string, error) {
 	var found []string
 	for _, kind := range kinds {
-		dirs, err := wrap.Named(kind + name)
+		dirs, err := cgroup.Named(kind + name)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func groups(name string) ([]string, error) {
 // would give ours others, and those that are there are somebody else's.
 func vacant(name string) error {
 	for _, kind := range kinds {
-		if err := wrap.Vacant(kind + name); err != nil {
+		if err := cgroup.Vacant(kind + name); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func sweep(ctx context.Context, name string) error {
 			return err
 		}
 		if since := time.Since(began); since > time.Second || !alive(left) {
-			_ = wrap.RemoveGroups(ctx, left) // what is still there is told below
+			_ = cgroup.RemoveGroups(ctx, left) // what is still there is told below
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -145,7 +145,7 @@ func end(ctx context.Context, t engine.Thing) error {
 	}
 	there, err := groups(t.Name)
 	if err == nil {
-		err = wrap.RemoveGroups(ctx, there)
+		err = cgroup.RemoveGroups(ctx, there)
 	}
 	if rest, _ := groups(t.Name); err != nil && len(rest) > 0 {
 		return err
@@ -173,7 +173,7 @@ var _ engine.Bearer = (*Engine)(nil)
 
 // Bearing lists containers by their cgroups, and the locks of a run's directories.
 func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engine.Thing, error) {
-	groups, err := wrap.Bearing(runID)
+	groups, err := cgroup.Bearing(runID)
 	found := slices.DeleteFunc(groups, func(t engine.Thing) bool { return !strings.HasPrefix(filepath.Base(t.Name), "lxc.") })
 	locks, _ := filepath.Glob(filepath.Join(lockDir, kit.Dir, "*"))
 	for _, l := range locks {
@@ -188,7 +188,7 @@ func (*Engine) Places(t engine.Thing) []string {
 	var paths []string
 	for _, kind := range kinds {
 		if t.Kind == engine.KindContainer {
-			there, _ := wrap.Places(kind + t.Name) // without hierarchies there are none
+			there, _ := cgroup.Places(kind + t.Name) // without hierarchies there are none
 			paths = append(paths, there...)
 		}
 	}

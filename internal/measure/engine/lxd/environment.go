@@ -12,7 +12,7 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/record"
 )
 
@@ -99,7 +99,7 @@ func (env *environment) open(ctx context.Context, s *server) error {
 	if env.pool.Config[labelKey] == env.kit.RunID {
 		env.AddFacts(map[string]string{"storage-pool": "ours"})
 	}
-	env.AddFacts(wrap.ByEngineFacts(env.spec.Limits))
+	env.AddFacts(cgroup.ByEngineFacts(env.spec.Limits))
 	if env.spec.Level(engine.Client) == byCLI {
 		if env.cli, err = newCommandLine(ctx, env); err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -85,7 +85,7 @@ func (env *environment) open(ctx context.Context, kit *engine.Kit, spec engine.S
 	if env.seccomp == "off" {
 		env.AddFacts(map[string]string{"seccomp": "off"})
 	}
-	env.AddFacts(wrap.ByEngineFacts(spec.Limits))
+	env.AddFacts(cgroup.ByEngineFacts(spec.Limits))
 	return env.prove(ctx, kit, spec)
 }
 

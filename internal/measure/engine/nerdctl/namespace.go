@@ -7,8 +7,8 @@ import (
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/record"
 )
 
@@ -19,27 +19,27 @@ func (c *client) thing(name string) engine.Thing {
 
 // inSpace calls f with a namespace of the containerd at a socket: by its API,
 // since nerdctl may have gone from the PATH when a run is cleaned up after.
-func inSpace(ctx context.Context, socket, name, runID string, f func(*ctrd.Space) error) error {
-	c, err := ctrd.Dial(ctx, socket, engine.LookLimit)
+func inSpace(ctx context.Context, socket, name, runID string, f func(*containerdclient.Space) error) error {
+	c, err := containerdclient.Dial(ctx, socket, engine.LookLimit)
 	if err != nil {
 		return &engine.Error{Class: record.Unavailable, Text: fmt.Sprintf("containerd at %s does not answer", socket),
 			Fix: "systemctl start containerd", Err: err}
 	}
 	defer func() { _ = c.Close() }() // what was to be done is done
-	return f(&ctrd.Space{Client: c, Socket: socket, Name: name, RunID: runID, Dirs: []string{"/run/containerd/runc"}})
+	return f(&containerdclient.Space{Client: c, Socket: socket, Name: name, RunID: runID, Dirs: []string{"/run/containerd/runc"}})
 }
 
 // begin makes the run's namespace, which the ledger has first. The namespace's
 // name is that of a control group too, in which nerdctl's containers have
 // theirs: where there is one, it is somebody else's.
 func (c *client) begin(ctx context.Context, kit *engine.Kit) error {
-	if err := wrap.Vacant(c.namespace); err != nil {
+	if err := cgroup.Vacant(c.namespace); err != nil {
 		return err
 	}
 	if err := kit.Ledger.Made(c.thing(c.namespace)); err != nil {
 		return err
 	}
-	err := inSpace(ctx, c.socket, c.namespace, kit.RunID, func(s *ctrd.Space) error { return s.Make(ctx) })
+	err := inSpace(ctx, c.socket, c.namespace, kit.RunID, func(s *containerdclient.Space) error { return s.Make(ctx) })
 	if err != nil {
 		return fmt.Errorf("making the namespace %s: %w", c.namespace, err)
 	}
@@ -62,11 +62,11 @@ func (c *client) clear(ctx context.Context, kit *engine.Kit) error {
 // takeAway removes a namespace of the ledger's, and then the control groups of
 // its name, which nobody else removes.
 func takeAway(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
-	err := inSpace(ctx, t.At, t.Name, kit.RunID, func(s *ctrd.Space) error { return s.Remove(ctx) })
+	err := inSpace(ctx, t.At, t.Name, kit.RunID, func(s *containerdclient.Space) error { return s.Remove(ctx) })
 	if err != nil {
 		return err
 	}
-	return wrap.RemoveNamed(ctx, kit.Ledger, t.Name)
+	return cgroup.RemoveNamed(ctx, kit.Ledger, t.Name)
 }
 
 // Leftovers finds the run's namespace, with what is in it.
@@ -82,7 +82,7 @@ func look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, engine.LookLimit)
 	defer cancel()
-	err = inSpace(ctx, t.At, t.Name, kit.RunID, func(s *ctrd.Space) (err error) {
+	err = inSpace(ctx, t.At, t.Name, kit.RunID, func(s *containerdclient.Space) (err error) {
 		there, err = s.There(ctx)
 		return err
 	})
@@ -92,7 +92,7 @@ func look(ctx context.Context, kit *engine.Kit, t engine.Thing) (there bool, err
 	if err != nil || there {
 		return there, err
 	}
-	groups, err := wrap.Named(t.Name)
+	groups, err := cgroup.Named(t.Name)
 	return len(groups) > 0, err
 }
 
@@ -103,7 +103,7 @@ func (*Engine) Bearing(ctx context.Context, kit *engine.Kit, runID string) ([]en
 	}
 	c.namespace = namespacePrefix + runID
 	var found []engine.Thing
-	err = inSpace(ctx, c.socket, c.namespace, runID, func(s *ctrd.Space) error {
+	err = inSpace(ctx, c.socket, c.namespace, runID, func(s *containerdclient.Space) error {
 		names, err := s.Client.NamespaceService().List(ctx)
 		for _, n := range names {
 			if n == c.namespace {
@@ -119,5 +119,5 @@ func (*Engine) Places(t engine.Thing) []string {
 	if t.Kind != engine.KindNamespace {
 		return nil
 	}
-	return ctrd.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
+	return containerdclient.Places(strings.TrimPrefix(t.At, "unix://"), t.Name)
 }

@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/ctrd"
+	"plimsoll/internal/measure/engine/containerdclient"
 	"plimsoll/internal/measure/engine/enginetest"
 )
 
@@ -19,7 +19,7 @@ import (
 func socket(t *testing.T, kit *engine.Kit) string {
 	t.Helper()
 	for _, s := range sockets(kit) {
-		if c, err := ctrd.Dial(t.Context(), s, engine.LookLimit); err == nil {
+		if c, err := containerdclient.Dial(t.Context(), s, engine.LookLimit); err == nil {
 			_, err = c.Version(t.Context())
 			_ = c.Close()
 			if err == nil {
@@ -51,20 +51,20 @@ func TestNamespace(t *testing.T) {
 	}
 
 	// A user's of that name.
-	space := func(f func(*ctrd.Space) error) error {
+	space := func(f func(*containerdclient.Space) error) error {
 		return inSpace(context.Background(), c.socket, c.namespace, kit.RunID, f)
 	}
-	require.NoError(t, space(func(s *ctrd.Space) error {
+	require.NoError(t, space(func(s *containerdclient.Space) error {
 		return s.Client.NamespaceService().Create(namespaces.WithNamespace(ctx, s.Name), s.Name, map[string]string{"a": "user's"})
 	}))
 	t.Cleanup(func() {
-		if err := space(func(s *ctrd.Space) error {
+		if err := space(func(s *containerdclient.Space) error {
 			return s.Client.NamespaceService().Delete(namespaces.WithNamespace(context.Background(), s.Name), s.Name)
 		}); err != nil {
 			t.Errorf("the user's namespace: %v", err)
 		}
 	})
-	if err := c.begin(ctx, kit); !errors.Is(err, ctrd.ErrForeign) {
+	if err := c.begin(ctx, kit); !errors.Is(err, containerdclient.ErrForeign) {
 		t.Errorf("a user's namespace is taken for ours: %v", err)
 	}
 	if removed, kept := engine.Sweep(ctx, &after, New()); len(removed)+len(kept) > 0 {

@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/record"
 )
 
@@ -95,7 +95,7 @@ var _ engine.Bearer = (*Engine)(nil)
 
 // Bearing lists cgroups, and what nspawn keeps of containers by their names.
 func (*Engine) Bearing(_ context.Context, _ *engine.Kit, runID string) ([]engine.Thing, error) {
-	found, err := wrap.Bearing(runID)
+	found, err := cgroup.Bearing(runID)
 	for _, place := range places {
 		entries, _ := os.ReadDir(place) // not every version has each
 		for _, e := range entries {

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
@@ -57,7 +57,7 @@ func (e *Engine) Open(ctx context.Context, kit *engine.Kit, spec engine.Spec) (e
 		if spec.Omits(engine.OwnCgroup) {
 			return nil, &engine.Error{Class: record.Unsupported, Text: "no container can be limited without a control group"}
 		}
-		if why, fix := wrap.AtTop(); why != "" {
+		if why, fix := cgroup.AtTop(); why != "" {
 			return nil, &engine.Error{Class: record.Unavailable, Text: "no container can be limited: " + why, Fix: fix}
 		}
 	}
@@ -101,13 +101,13 @@ func (e *environment) prepare(ctx context.Context, v string) error {
 	}
 	e.AddFacts(map[string]string{engine.HeldFact: held, "version": v, "runtime": e.program.name, "runtime-path": e.path, "client": client,
 		"runtime-version": v, "network": network, "storage": "directory", "seccomp": "off", "rootless": "no", "user": "root",
-		"cgroup": wrap.Version(), "cgroup-driver": wrap.Driver,
+		"cgroup": cgroup.Version(), "cgroup-driver": cgroup.Driver,
 		"init": "none", "log": "none", "daemon": "none", "image-store": "none", "apparmor": "off"})
 	e.AddFacts(engine.LiesOn(e.rootfs))
 	if e.Spec.Limits == (engine.Limits{}) {
-		e.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: "no limits were asked for"})
+		e.AddFacts(map[string]string{cgroup.Limits: cgroup.Nobody, cgroup.LimitsWhy: "no limits were asked for"})
 	} else {
-		e.AddFacts(map[string]string{wrap.Limits: wrap.ByEngine})
+		e.AddFacts(map[string]string{cgroup.Limits: cgroup.ByEngine})
 	}
 	if e.program.name != "runsc" {
 		return e.prove(ctx)

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 )
 
 // stillThere keeps an error of delete only where the container's state is
@@ -33,7 +33,7 @@ func (e *environment) thing(name string) engine.Thing {
 // groups of their names, which hold the processes.
 func (*Engine) Leftovers(_ context.Context, kit *engine.Kit, things []engine.Thing) ([]engine.Leftover, error) {
 	return engine.LookForEach(engine.OfKind(things, engine.KindContainer), func(t engine.Thing) (bool, error) {
-		groups, err := wrap.Named(t.Name)
+		groups, err := cgroup.Named(t.Name)
 		return len(groups) > 0 || len(traces(kit, t.Name)) > 0, err
 	}, func(ctx context.Context, t engine.Thing) error { return remove(ctx, kit, t) }), nil
 }
@@ -73,7 +73,7 @@ func remove(ctx context.Context, kit *engine.Kit, t engine.Thing) error {
 			_, _ = tool(ctx, t.At, args...)
 		}
 	}
-	if err := wrap.RemoveNamed(ctx, kit.Ledger, t.Name); err != nil {
+	if err := cgroup.RemoveNamed(ctx, kit.Ledger, t.Name); err != nil {
 		return err
 	}
 	var errs []error
@@ -101,13 +101,13 @@ func (*Engine) Bearing(_ context.Context, kit *engine.Kit, runID string) ([]engi
 			found = append(found, engine.Thing{Kind: engine.KindContainer, Name: s.Name(), Engine: "oci", At: p.name})
 		}
 	}
-	groups, err := wrap.Bearing(runID)
+	groups, err := cgroup.Bearing(runID)
 	return append(found, groups...), err
 }
 
 // Places lists the container's control groups. None of its name existed before
 // the container was entered.
 func (*Engine) Places(t engine.Thing) []string {
-	paths, _ := wrap.Places(t.Name) // without hierarchies there are none
+	paths, _ := cgroup.Places(t.Name) // without hierarchies there are none
 	return paths
 }

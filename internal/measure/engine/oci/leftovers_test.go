@@ -13,9 +13,9 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/kittest"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 )
@@ -116,7 +116,7 @@ func TestAnothersGroup(t *testing.T) {
 // groupOf makes a group where runtimes make theirs.
 func groupOf(t *testing.T, name string) string {
 	t.Helper()
-	c, err := wrap.New(&engine.Kit{RunID: "ocigroup", Ledger: &kittest.Ledger{}}, name, engine.Limits{MemoryBytes: 1 << 28})
+	c, err := cgroup.New(&engine.Kit{RunID: "ocigroup", Ledger: &kittest.Ledger{}}, name, engine.Limits{MemoryBytes: 1 << 28})
 	if err != nil || len(c.Procs()) == 0 {
 		t.Skipf("no cgroup can be made here: %v", err)
 	}

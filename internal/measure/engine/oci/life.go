@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/common/safepath"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -33,7 +33,7 @@ func (e *environment) bundle(task engine.Task) (dir string, err error) {
 			return "", err
 		}
 	}
-	if err := wrap.Vacant(task.Name); err != nil {
+	if err := cgroup.Vacant(task.Name); err != nil {
 		return "", err
 	}
 	if err := e.Kit.Ledger.Made(e.thing(task.Name)); err != nil {
@@ -44,7 +44,7 @@ func (e *environment) bundle(task engine.Task) (dir string, err error) {
 		return "", errors.Join(err, e.Kit.Ledger.Gone(e.thing(task.Name)))
 	}
 	if e.groupBefore() {
-		if err := wrap.MakeNamed(task.Name); err != nil { // the sweep looks for what was made
+		if err := cgroup.MakeNamed(task.Name); err != nil { // the sweep looks for what was made
 			return "", errors.Join(err, safepath.RemoveAll(dir))
 		}
 	}
@@ -99,7 +99,7 @@ func (e *environment) after(ctx context.Context, name, dir string, failed bool) 
 			errs = append(errs, fmt.Errorf("clearing away: %w", err))
 		}
 	} else if e.groupBefore() { // a runtime need not remove what it has not made
-		errs = append(errs, wrap.RemoveNamed(ctx, e.Kit.Ledger, name))
+		errs = append(errs, cgroup.RemoveNamed(ctx, e.Kit.Ledger, name))
 	}
 	if err := safepath.RemoveAll(dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the bundle: %w", err))

@@ -7,8 +7,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -74,7 +74,7 @@ func (e *environment) end(name string, stop *engine.Stop, oneCall bool) (steps [
 func (e *environment) clear(ctx context.Context, name string) error {
 	args := append(e.program.global(e.options), "delete", "--force", name)
 	_, err := tool(ctx, e.path, args...)
-	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), e.removeLocks(name), wrap.RemoveNamed(ctx, e.Kit.Ledger, name))
+	return errors.Join(stillThere(filepath.Join(e.options.root, name), err), e.removeLocks(name), cgroup.RemoveNamed(ctx, e.Kit.Ledger, name))
 }
 
 // removeLocks removes gVisor's lock beside the state of a container, which it

@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/measure/engine/userns"
 	"plimsoll/internal/measure/host/proc"
 	"plimsoll/internal/measure/probe"
@@ -39,7 +39,7 @@ type program struct {
 	unsynced bool
 	// ownFrom is where in global the options of a store of this run begin.
 	ownFrom int
-	given   *given.Configuration // by a build
+	given   *buildconfig.Configuration // by a build
 	// conf are digits of the digest of its storage.conf: with other options, the store is another.
 	conf string
 	// conmon is the name of the file that monitors run, where it is a build.

@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -51,7 +51,7 @@ var reserved = map[string]string{
 // directory of the run's.
 func (p *program) configure(kit *engine.Kit) *engine.Error {
 	var err error
-	if p.given, err = given.Of(kit, Name); err == nil {
+	if p.given, err = buildconfig.Of(kit, Name); err == nil {
 		err = errors.Join(p.given.Ours(configFile, reserved), p.given.Ours(storageFile, reservedStorage))
 	}
 	if wrong, ok := errors.AsType[*engine.Error](err); ok {

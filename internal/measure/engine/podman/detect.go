@@ -8,8 +8,8 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/private"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -35,7 +35,7 @@ func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
 		return fail(wrong("asking podman for its version", err))
 	}
 	det.Usable, det.Version = true, strings.TrimSpace(string(out))
-	det.Facts = map[string]string{"version": det.Version, "cgroup": wrap.Version()}
+	det.Facts = map[string]string{"version": det.Version, "cgroup": cgroup.Version()}
 	if user == nil && kit.Built(Name) == "" { // a build keeps off the user's own store
 		if i, err := p.info(ctx); err == nil {
 			det.Facts = i.facts()

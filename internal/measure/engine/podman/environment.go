@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/clirun"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/probe"
 	"plimsoll/internal/record"
 )
@@ -206,14 +206,14 @@ func (env *environment) configure(ctx context.Context, kit *engine.Kit, spec eng
 	}
 	env.AddFacts(info.facts())
 	if !around {
-		env.AddFacts(wrap.ByEngineFacts(spec.Limits))
+		env.AddFacts(cgroup.ByEngineFacts(spec.Limits))
 	}
 	if around && !held {
 		why := "podman can't limit here, and its service is not ours"
 		if info.Host.CgroupManager == "systemd" {
 			why = "podman has no cpu and memory controllers here, and systemd puts its containers outside of Plimsoll's group"
 		}
-		env.AddFacts(map[string]string{wrap.Limits: wrap.Nobody, wrap.LimitsWhy: why})
+		env.AddFacts(map[string]string{cgroup.Limits: cgroup.Nobody, cgroup.LimitsWhy: why})
 	}
 	if env.byAPI {
 		env.AddFacts(map[string]string{"host": "unix://" + env.rest.socket, "wait-interval": fmt.Sprintf("%v, once it has run for %v at the end of its output", waitInterval, waitYoung)})

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 )
 
 // Podman's control groups are called by random ids, which a kill may leave in no
@@ -21,9 +21,9 @@ func (e *Engine) holdGroup(kit *engine.Kit) (name string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	name = groupOf(kit.RunID)
-	paths, err := wrap.Places(name)
+	paths, err := cgroup.Places(name)
 	if err == nil && e.groups[name] == 0 && !slices.ContainsFunc(kit.Ledger.Left(), func(t engine.Thing) bool { return slices.Contains(paths, t.Name) }) {
-		err = wrap.Vacant(name)
+		err = cgroup.Vacant(name)
 	}
 	for _, path := range paths {
 		if err == nil {
@@ -45,13 +45,13 @@ func (e *Engine) dropGroup(ctx context.Context, kit *engine.Kit) error {
 		return nil
 	}
 	delete(e.groups, name)
-	paths, err := wrap.Places(name)
+	paths, err := cgroup.Places(name)
 	if err != nil {
 		return err
 	}
-	there, err := wrap.Named(name)
+	there, err := cgroup.Named(name)
 	if err == nil {
-		err = wrap.RemoveGroups(ctx, there)
+		err = cgroup.RemoveGroups(ctx, there)
 	}
 	for _, path := range paths {
 		if err == nil {

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -22,7 +22,7 @@ func confined(t *testing.T, text string) *program {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	b := record.Build{Program: Name, Level: "new", Path: "/b/podman",
 		Files: []record.BuildFile{{Name: storageFile, Path: path, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}}}
-	c, err := given.Of((&engine.Kit{}).With([]record.Build{b}), Name)
+	c, err := buildconfig.Of((&engine.Kit{}).With([]record.Build{b}), Name)
 	require.NoError(t, err)
 	return &program{given: c, store: store{driver: fuseOverlay}}
 }

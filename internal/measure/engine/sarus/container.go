@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/stamp"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/record"
 )
 
@@ -130,11 +130,11 @@ func (s *sarus) clear(ctx context.Context, kit *engine.Kit, name string) error {
 			return err
 		}
 	}
-	groups, err := wrap.Below(kit.Ledger, name)
+	groups, err := cgroup.Below(kit.Ledger, name)
 	if err != nil {
 		return err
 	}
-	return wrap.RemoveGroups(ctx, append(groups, kept...))
+	return cgroup.RemoveGroups(ctx, append(groups, kept...))
 }
 
 // groupsKept returns the control groups of a container by its runtime's own state: none

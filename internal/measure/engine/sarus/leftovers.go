@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/measure/engine"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/record"
 )
 
@@ -73,7 +73,7 @@ func (s *sarus) holds(ctx context.Context, kit *engine.Kit, t engine.Thing) (boo
 	if there || err != nil {
 		return there, err
 	}
-	groups, err := wrap.Below(kit.Ledger, t.Name)
+	groups, err := cgroup.Below(kit.Ledger, t.Name)
 	return len(groups) > 0, err
 }
 

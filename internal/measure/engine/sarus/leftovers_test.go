@@ -17,9 +17,9 @@ import (
 	"plimsoll/internal/common/require"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/cgroup"
 	"plimsoll/internal/measure/engine/enginetest"
 	"plimsoll/internal/measure/engine/kittest"
-	"plimsoll/internal/measure/engine/wrap"
 	"plimsoll/internal/measure/image"
 	"plimsoll/internal/measure/probe"
 )
@@ -145,7 +145,7 @@ func TestKilledTree(t *testing.T) {
 	if there, err := s.there(t.Context(), kit, name); there || err != nil {
 		t.Errorf("the container is still there (%v)", err)
 	}
-	if groups, err := wrap.Below(kit.Ledger, name); len(groups) > 0 || err != nil {
+	if groups, err := cgroup.Below(kit.Ledger, name); len(groups) > 0 || err != nil {
 		t.Errorf("control groups are left: %v, %v", groups, err)
 	}
 	if !still() {
@@ -182,7 +182,7 @@ func TestTrialKilled(t *testing.T) {
 		t.Errorf("failure %+v", res.Failure)
 	}
 	s := e.by(mustLook(t, kit, program), nil)
-	groups, err := wrap.Below(kit.Ledger, task.Name)
+	groups, err := cgroup.Below(kit.Ledger, task.Name)
 	if there, terr := s.there(t.Context(), kit, task.Name); there || terr != nil || err != nil || len(groups) > 0 {
 		t.Errorf("left: the container %v (%v), groups %v (%v)", there, terr, groups, err)
 	}
@@ -223,7 +223,7 @@ func TestOutOfReach(t *testing.T) {
 // a user's.
 func TestGroupsAlone(t *testing.T) {
 	kit := enginetest.Kit(t)
-	group, err := wrap.New(kit, "sarus-groups", engine.Limits{MemoryBytes: 64 << 20})
+	group, err := cgroup.New(kit, "sarus-groups", engine.Limits{MemoryBytes: 64 << 20})
 	require.NoError(t, err)
 	defer func() {
 		if err := group.Remove(context.Background()); err != nil {

@@ -1,4 +1,4 @@
-package sshsaid
+package sshdiag
 
 import (
 	"strings"

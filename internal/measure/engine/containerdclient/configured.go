@@ -1,4 +1,4 @@
-package ctrd
+package containerdclient
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
+	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/confile"
-	"plimsoll/internal/measure/engine/given"
 	"plimsoll/internal/record"
 )
 
@@ -35,8 +35,8 @@ var kept = map[string]string{
 }
 
 // Configured is what the kit's build of containerd is configured by.
-func Configured(kit *engine.Kit) (*given.Configuration, error) {
-	c, err := given.Of(kit, program)
+func Configured(kit *engine.Kit) (*buildconfig.Configuration, error) {
+	c, err := buildconfig.Of(kit, program)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Configured(kit *engine.Kit) (*given.Configuration, error) {
 }
 
 // Lay lays what a build is configured by over a configuration of ours.
-func Lay(c *given.Configuration, text string) ([]byte, error) {
+func Lay(c *buildconfig.Configuration, text string) ([]byte, error) {
 	over := c.File(ConfigFile)
 	if over == nil {
 		return []byte(text), nil
@@ -66,7 +66,7 @@ func Lay(c *given.Configuration, text string) ([]byte, error) {
 
 // Understood says which setting of a build's configuration containerd does not know: it
 // passes over those in silence.
-func Understood(ctx context.Context, c *given.Configuration, program, path string) error {
+func Understood(ctx context.Context, c *buildconfig.Configuration, program, path string) error {
 	over := c.File(ConfigFile)
 	if over == nil {
 		return nil

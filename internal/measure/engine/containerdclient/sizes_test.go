@@ -1,4 +1,4 @@
-package ctrd
+package containerdclient
 
 import "testing"
 

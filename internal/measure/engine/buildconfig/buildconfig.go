@@ -1,10 +1,10 @@
-// Package given has a program of ours run with the configuration of a build: files
+// Package buildconfig has a program of ours run with the configuration of a build: files
 // that the user has named, and variables of its environment.
 //
 // It is opinionated: the user's files are read, and never given to a program. What a
 // program is started with lies in the run's own directory, so that nobody changes it
 // meanwhile, and after each trial it is looked at whether it is as it was.
-package given
+package buildconfig
 
 import (
 	"bytes"

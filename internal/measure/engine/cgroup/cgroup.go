@@ -1,4 +1,4 @@
-// Package wrap puts limits on an environment from outside: a cgroup of ours,
+// Package cgroup puts limits on an environment from outside: a cgroup of ours,
 // in which the launcher, and so everything that it starts, lives.
 //
 // It is for engines that can't limit by themselves. It is opinionated: equal
@@ -9,7 +9,7 @@
 // plain files, since two limits and three counters need no library.
 //
 // Why it is so: docs/decisions/control-groups.md.
-package wrap
+package cgroup
 
 import (
 	"context"

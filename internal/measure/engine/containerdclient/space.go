@@ -1,7 +1,7 @@
-// Package ctrd is what adapters share that lie upon containerd: a namespace of
+// Package containerdclient is what adapters share that lie upon containerd: a namespace of
 // the run's own there, which bears the run's id as a label. What is in it needs
 // no further proof, and goes with it.
-package ctrd
+package containerdclient
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
-	"plimsoll/internal/measure/engine/wrap"
+	"plimsoll/internal/measure/engine/cgroup"
 )
 
 // Space is a namespace of containerd's.
@@ -214,7 +214,7 @@ func bundles(socket, namespace string) []string {
 // Places returns what engine.Placer does for a namespace of a containerd's: bundles,
 // below which root file systems are mounted, and control groups.
 func Places(socket, namespace string) []string {
-	groups, _ := wrap.Places(namespace) // without hierarchies there are none
+	groups, _ := cgroup.Places(namespace) // without hierarchies there are none
 	return append(groups, bundles(socket, namespace)...)
 }
 

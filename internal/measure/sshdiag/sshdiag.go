@@ -1,6 +1,6 @@
-// Package sshsaid turns what OpenSSH says when it can't connect into a sentence for people,
+// Package sshdiag turns what OpenSSH says when it can't connect into a sentence for people,
 // with what may help. It knows the words of its messages, which have no codes.
-package sshsaid
+package sshdiag
 
 import (
 	"strconv"

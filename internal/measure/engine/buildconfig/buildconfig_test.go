@@ -1,4 +1,4 @@
-package given
+package buildconfig
 
 import (
 	"crypto/sha256"

@@ -71,10 +71,10 @@ func TestGolden(t *testing.T) {
 // stands below a row is one of its own.
 func TestPageCells(t *testing.T) {
 	x := table()
-	if head := fmt.Sprint(x.pageHead()); head != "[{name false false 0} {median,\nms false false 0} {n true false 0} {cited false false 0}]" {
+	if head := fmt.Sprint(x.PageHead()); head != "[{name false false 0} {median,\nms false false 0} {n true false 0} {cited false false 0}]" {
 		t.Error(head)
 	}
-	rows := x.pageRows()
+	rows := x.PageRows()
 	if got := fmt.Sprint(rows[0]); got != "[{docker false true 0} {205 [201, 209] false false 0} {12 true false 0} {871 ± 4 false false 0}]" {
 		t.Error(got)
 	}

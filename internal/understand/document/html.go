@@ -10,13 +10,13 @@ type PageCell struct {
 	Span int  // the columns that it takes, 0 for one
 }
 
-// pageHead are the titles of a table for a page.
-func (t *Table) pageHead() []PageCell {
+// PageHead are the titles of a table for a page.
+func (t *Table) PageHead() []PageCell {
 	return lists.Map(t.Columns, func(c Column) PageCell { return PageCell{Text: c.Title, Num: c.Right} })
 }
 
-// pageRows are the rows of a table for a page.
-func (t *Table) pageRows() [][]PageCell {
+// PageRows are the rows of a table for a page.
+func (t *Table) PageRows() [][]PageCell {
 	var out [][]PageCell
 	for _, r := range t.Rows {
 		var cells []PageCell

@@ -64,7 +64,7 @@ func (a Address) bySSH(ctx context.Context) (net.Conn, error) {
 	// A jump host is reached by an ssh of its own, which gets none of our options.
 	cmd.Env = append(os.Environ(), "SSH_ASKPASS_REQUIRE=never")
 	cmd.WaitDelay = leaveLimit // an ssh that stays for others may hold standard error
-	c := &sshConn{cmd: cmd, at: a}
+	c := &sshConn{cmd: cmd, at: a, over: make(chan struct{})}
 	cmd.Stderr = &c.said
 	if c.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -90,6 +90,10 @@ type sshConn struct {
 	said   bytes.Buffer
 	at     Address
 	ending sync.Once
+
+	once   sync.Once
+	over   chan struct{} // closed when a read has found the end
+	reason error         // why, from then on
 }
 
 func (c *sshConn) Read(p []byte) (int, error) {
@@ -100,6 +104,10 @@ func (c *sshConn) Read(p []byte) (int, error) {
 	if err != nil {
 		c.end()
 		err = c.why(err, c.greets)
+		c.once.Do(func() {
+			c.reason = err
+			close(c.over)
+		})
 	}
 	return n, err
 }
@@ -168,11 +176,17 @@ func (a Address) unreached(said string) error {
 
 func (c *sshConn) Write(p []byte) (int, error) {
 	n, err := c.in.Write(p)
-	if err != nil {
-		c.end()
-		err = c.why(err, nil)
+	if err == nil {
+		return n, nil
 	}
-	return n, err
+	// What was printed before the other side went away is being read: it says why.
+	select {
+	case <-c.over:
+		return n, c.reason
+	case <-time.After(leaveLimit):
+	}
+	c.end()
+	return n, c.why(err, nil)
 }
 
 // CloseWrite tells the other side that no more comes.

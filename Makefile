@@ -113,10 +113,8 @@ bench-calibration: ## how often intervals, verdicts and groups are right; ARGS="
 bench-sharp: setup-test ## how small a change of an engine's start a gate finds, and how soon, and hyperfine with benchstat; ARGS="-engines runc,crun -tuned both -minutes 10"
 bench-aa: setup-test build ## engines, each compared with itself: how often are the two told apart? ARGS="-minutes 20 -runs 8 -tuned both"
 bench-aa: override ARGS := $(or $(ARGS),-minutes 20) $(BIN) tools/bench/testdata/aa.yaml
-
 screenshots: page bin/bench ## take the pictures of README and docs of a run's report: RUN=dir (needs Chromium)
 	@[ -n "$(RUN)" ] || { echo "say of which run: make screenshots RUN=plimsoll-run-1"; exit 2; }
 	bin/bench screenshots $(RUN) docs/pictures
-
 clean: ## remove what was built
 	rm -rf bin dist $(PAGE) $(WEB)/node_modules

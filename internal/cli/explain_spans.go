@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
 	"plimsoll/internal/measure/spans"
@@ -45,7 +46,7 @@ func (f *explainFlags) receive(ctx context.Context, s *setting, env record.Envir
 	if !ok {
 		return nil, fail(Usage, "no engine %q", env.Engine)
 	}
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
+	ctx, cancel := context.WithTimeout(ctx, child.Stretch(engine.DetectLimit))
 	defer cancel()
 	if err := can.Spans(ctx, s.detectKit(), engine.Spec{ID: env.ID, Levels: maps.Clone(env.Levels)}); err != nil {
 		why, fix := engine.Reason(err)

@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/common/lists"
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/collect"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/catalogue"
@@ -57,7 +58,7 @@ func newSetting(w World) (*setting, error) {
 	}
 	s.engines = engine.Shield(s.engines)
 	if s.limit == 0 {
-		s.limit = engine.DetectLimit
+		s.limit = child.Stretch(engine.DetectLimit).Round(time.Second)
 	}
 	var err error
 	if s.state, err = run.StateDir(s.root, w.Getenv); err != nil {

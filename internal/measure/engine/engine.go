@@ -82,7 +82,7 @@ type Engine interface {
 	Leftovers(ctx context.Context, kit *Kit, things []Thing) ([]Leftover, error)
 }
 
-// DetectLimit is how long an engine may take to be found. What takes
+// DetectLimit is how long an engine may take to be found, before child.Stretch. What takes
 // milliseconds takes many seconds on a busy machine, and an engine that answers
 // late is not one that is missing.
 const DetectLimit = 30 * time.Second

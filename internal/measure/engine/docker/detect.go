@@ -9,13 +9,14 @@ import (
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/record"
 )
 
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
+	ctx, cancel := context.WithTimeout(ctx, child.Stretch(engine.DetectLimit))
 	defer cancel()
 	det := engine.Detection{Where: strings.TrimPrefix(e.host(kit), "unix://")}
 	unusable := func(err error) engine.Detection {

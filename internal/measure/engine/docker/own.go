@@ -18,6 +18,7 @@ import (
 	"github.com/moby/moby/client"
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/private"
@@ -211,7 +212,7 @@ func (e *Engine) rootlessDaemon(ctx context.Context, kit *engine.Kit, spec engin
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, engine.DetectLimit)
+	ctx, cancel := context.WithTimeout(ctx, child.Stretch(engine.DetectLimit))
 	defer cancel()
 	answer, err := d.Info(ctx, client.InfoOptions{})
 	if err != nil || !e.suits(kit, &answer.Info, spec) {

@@ -16,7 +16,7 @@ import (
 func TestVersion2(t *testing.T) {
 	t.Parallel()
 	r := machine(t, "v2", "study")
-	r.build("./internal/measure/engine/wrap.test", "/tests/wrap.test")
+	r.build("./internal/measure/engine/cgroup.test", "/tests/wrap.test")
 	have := map[string]bool{}
 	for _, p := range []string{"runc", "crun", "podman", "conmon", "dockerd", "docker", "containerd", "containerd-shim-runc-v2"} {
 		have[p] = r.program(p)

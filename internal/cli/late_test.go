@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"plimsoll/internal/common/require"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/fake"
 )
@@ -30,7 +32,7 @@ func TestLateEngine(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mine.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("plimsoll: 1\nname: mine\nworkloads: [hello]\nenvironments: [fake]\n"), 0o600))
-	const unknown = "did not answer within 30s, so it is not known whether it can be used (asking it for its version: context deadline exceeded)"
+	unknown := "did not answer within " + child.Stretch(engine.DetectLimit).Round(time.Second).String() + ", so it is not known whether it can be used (asking it for its version: context deadline exceeded)"
 	for _, c := range []struct {
 		args   []string
 		status Status

@@ -46,7 +46,7 @@ func (f *explainFlags) receive(ctx context.Context, s *setting, env record.Envir
 	if !ok {
 		return nil, fail(Usage, "no engine %q", env.Engine)
 	}
-	ctx, cancel := context.WithTimeout(ctx, child.Stretch(engine.DetectLimit))
+	ctx, cancel := child.Within(ctx, engine.DetectLimit)
 	defer cancel()
 	if err := can.Spans(ctx, s.detectKit(), engine.Spec{ID: env.ID, Levels: maps.Clone(env.Levels)}); err != nil {
 		why, fix := engine.Reason(err)

@@ -32,6 +32,11 @@ func Stretch(limit time.Duration) time.Duration {
 	return time.Duration(float64(limit) * math.Float64frombits(patience.Load()))
 }
 
+// Within returns ctx with a time limit as this machine needs it.
+func Within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, Stretch(limit))
+}
+
 // learn starts a program that does nothing a few times; the quickest counts, so that a
 // machine that is busy for a moment is not taken for a slow one.
 func learn() float64 {

@@ -139,7 +139,7 @@ func (o *Options) column(ctx context.Context, name string, rows []feature, b *be
 		}
 	}
 	// Taking away goes on though the user has interrupted.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), child.Stretch(attemptLimit))
+	ctx, cancel := child.Within(context.WithoutCancel(ctx), attemptLimit)
 	defer cancel()
 	b.close(ctx)
 	return c
@@ -197,14 +197,14 @@ func (b *bench) cell(ctx context.Context, f feature, number int) record.FeatureC
 	if a == nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "no attempt is written for it"}
 	}
-	limited, cancel := context.WithTimeout(ctx, child.Stretch(attemptLimit))
+	limited, cancel := child.Within(ctx, attemptLimit)
 	defer cancel()
 	t := &try{ctx: limited, b: b, dir: filepath.Join(b.dir, strconv.Itoa(number))}
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return record.FeatureCell{Value: record.FeatureUntried, Why: "preparing the attempt: " + err.Error()}
 	}
 	v := t.attempt(a)
-	over, stop := context.WithTimeout(context.WithoutCancel(ctx), child.Stretch(attemptLimit))
+	over, stop := child.Within(context.WithoutCancel(ctx), attemptLimit)
 	defer stop()
 	for _, u := range slices.Backward(t.undo) {
 		u(over)

@@ -38,7 +38,7 @@ func OnMachine(ctx context.Context, m run.Options, o Options) (t *record.Feature
 		t = nil
 	}
 
-	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), child.Stretch(sweepLimit))
+	clean, cancel := child.Within(context.WithoutCancel(ctx), sweepLimit)
 	defer cancel()
 	swept, serr := run.SweepAll(clean, kit, m.Engines)
 	if serr = errors.Join(serr, ledger.Close()); serr == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/common/safepath"
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/apirun"
@@ -187,7 +188,7 @@ func (env *environment) pidOf(ctx context.Context, name string) int {
 	if env.runtime.foreign {
 		return 0
 	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	c, err := env.d.LoadContainer(ctx, name)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/buildconfig"
@@ -89,7 +90,7 @@ func connect(ctx context.Context, kit *engine.Kit) (*daemon, string, error) {
 // dial opens a connection, which then stays open, so that no trial has to.
 func dial(ctx context.Context, kit *engine.Kit, socket string) (*daemon, string, error) {
 	d := &daemon{socket: socket, runID: kit.RunID, namespace: Namespace(kit.RunID), state: stateRoot, lookPath: kit.LookPath, ledger: kit.Ledger}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	var err error
 	d.Client, err = containerdclient.Dial(ctx, socket, askLimit, client.WithDefaultNamespace(d.namespace), client.WithDefaultRuntime(defaults.DefaultRuntime))

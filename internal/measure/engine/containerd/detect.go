@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/cgroup"
@@ -117,7 +118,7 @@ const (
 )
 
 func (d *daemon) plugins(ctx context.Context) (plugins, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	resp, err := d.IntrospectionService().Plugins(ctx, "type=="+snapshotterType)
 	if err != nil {

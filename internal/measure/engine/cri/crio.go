@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/buildconfig"
 	"plimsoll/internal/measure/engine/cni"
@@ -65,7 +66,7 @@ func programBehind(socket string) (string, error) {
 
 // crioConfig asks a CRI-O for its whole configuration, which it serves beside the CRI.
 func crioConfig(ctx context.Context, socket string) (map[string]any, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)

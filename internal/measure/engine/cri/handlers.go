@@ -11,6 +11,7 @@ import (
 
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/record"
 )
@@ -54,7 +55,7 @@ type state struct {
 // ask reads a server's state. Only the conditions are part of the interface
 // for every version; the rest is read where it is given.
 func (s *server) ask(ctx context.Context) (*state, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	r, err := s.runtime.Status(ctx, &v1.StatusRequest{Verbose: true})
 	if err != nil {

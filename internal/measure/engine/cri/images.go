@@ -12,6 +12,7 @@ import (
 	"github.com/containerd/errdefs"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/engine/containerdclient"
@@ -126,7 +127,7 @@ func (s *server) pullError(ref string, err error) *engine.Error {
 
 // lookUp gives what the server holds under a reference.
 func (s *server) lookUp(ctx context.Context, ref string) (*v1.Image, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	r, err := s.image.ImageStatus(ctx, &v1.ImageStatusRequest{Image: &v1.ImageSpec{Image: ref}})
 	if err != nil {

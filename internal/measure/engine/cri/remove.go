@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 )
 
@@ -55,7 +56,7 @@ func (s *server) removePod(ctx context.Context, name string) error {
 // podByName gives the id of the run's pod of this name, "" where there is none:
 // the name alone may be another's, and so may the label.
 func (s *server) podByName(ctx context.Context, name string) (id string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	pods, err := s.pods(ctx, s.runID)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 	v1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"plimsoll/internal/measure/child"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/engine/adapter"
 	"plimsoll/internal/measure/host/proc"
@@ -161,7 +162,7 @@ func dial(ctx context.Context, path string) (*server, error) {
 		return nil, err
 	}
 	s.conn, s.runtime, s.image = conn, v1.NewRuntimeServiceClient(conn), v1.NewImageServiceClient(conn)
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	ctx, cancel := child.Within(ctx, askLimit)
 	defer cancel()
 	s.version, err = s.runtime.Version(ctx, &v1.VersionRequest{})
 	if err != nil {

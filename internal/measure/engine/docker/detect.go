@@ -16,7 +16,7 @@ import (
 )
 
 func (e *Engine) Detect(ctx context.Context, kit *engine.Kit) engine.Detection {
-	ctx, cancel := context.WithTimeout(ctx, child.Stretch(engine.DetectLimit))
+	ctx, cancel := child.Within(ctx, engine.DetectLimit)
 	defer cancel()
 	det := engine.Detection{Where: strings.TrimPrefix(e.host(kit), "unix://")}
 	unusable := func(err error) engine.Detection {

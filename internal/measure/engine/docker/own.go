@@ -212,7 +212,7 @@ func (e *Engine) rootlessDaemon(ctx context.Context, kit *engine.Kit, spec engin
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, child.Stretch(engine.DetectLimit))
+	ctx, cancel := child.Within(ctx, engine.DetectLimit)
 	defer cancel()
 	answer, err := d.Info(ctx, client.InfoOptions{})
 	if err != nil || !e.suits(kit, &answer.Info, spec) {

@@ -86,7 +86,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 
 	s.detect(t)
 	defer plantFor(t, e, s).Check()
-	ctx, cancel := context.WithTimeout(t.Context(), child.Stretch(2*time.Minute))
+	ctx, cancel := child.Within(t.Context(), 2*time.Minute)
 	defer cancel()
 	env, err := e.Open(ctx, s.kit, s.spec)
 	if err != nil {
@@ -121,7 +121,7 @@ func Conformance(t *testing.T, e engine.Engine, levels map[string]string, opts O
 	s.waited() // also where -run left the checks out that wait for them
 	s.closeBox(t)
 	// The time to open is over by now where the checks were many, or slow.
-	ctx, cancel = context.WithTimeout(t.Context(), child.Stretch(2*time.Minute))
+	ctx, cancel = child.Within(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := env.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)

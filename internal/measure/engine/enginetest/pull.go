@@ -36,7 +36,7 @@ func Pulls(t *testing.T, e engine.Engine, levels map[string]string, opts PullOpt
 	if kit == nil {
 		kit, levels = withBuilds(t, Kit(t), e, levels)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), child.Stretch(3*time.Minute))
+	ctx, cancel := child.Within(t.Context(), 3*time.Minute)
 	defer cancel()
 	env, err := e.Open(ctx, kit, engine.Spec{ID: "pulls", Levels: levels, Limits: engine.Limits{CPUs: 1, MemoryBytes: 256 << 20}})
 	if err != nil {

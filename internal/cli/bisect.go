@@ -80,7 +80,7 @@ plimsoll bisect step for each commit:
 	return c
 }
 
-// bisectSearch is a search of git's in clones below a directory of ours.
+// bisectSearch is a git bisect in clones, below a directory of the run's.
 type bisectSearch struct {
 	*commitRun
 	repo      *revision.Repo

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/common/lists"
 	"plimsoll/internal/measure/build"
 	"plimsoll/internal/measure/engine"
 	"plimsoll/internal/measure/run"
@@ -161,7 +163,7 @@ func (x *commitRun) judged(b record.Build) (bisection.Verdict, error) {
 // skip passes a commit over.
 func (x *commitRun) skip(why error) bisection.Verdict {
 	x.finding, x.why = bisection.Finding{Verdict: bisection.Skipped}, why.Error()
-	_ = x.tell() // it is no error
+	_ = x.tell() // it fails only where the builds can't be told apart
 	return bisection.Skipped
 }
 
@@ -328,7 +330,7 @@ func (x *commitRun) judge(res *analyze.Result, last bool) error {
 	blocks := float64(res.Run.Blocks)
 	for _, level := range []string{goodLevel, badLevel, candidateLevel} { // an end that fails decides nothing
 		_, there := x.envs[level]
-		lost := blocks - float64(counted(values(level)))
+		lost := blocks - float64(lists.Count(values(level), func(v float64) bool { return !math.IsNaN(v) }))
 		if !there || lost <= fails*blocks {
 			continue
 		}
@@ -341,14 +343,4 @@ func (x *commitRun) judge(res *analyze.Result, last bool) error {
 	}
 	x.finding = bisection.Look(x.alpha, v, last)
 	return nil
-}
-
-// counted is how many blocks have a value.
-func counted(byBlock []float64) (n int) {
-	for _, v := range byBlock {
-		if v == v { // no NaN
-			n++
-		}
-	}
-	return n
 }

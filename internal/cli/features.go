@@ -31,7 +31,7 @@ func featuresCommand(w World) *cobra.Command {
 		Use:   "features [ENGINE...]",
 		Short: "Fill in the feature table of the engines here by trying each feature",
 		Long: `Tries the features one by one, with each engine's own commands, and prints yes,
-partial, no or untried (-), each backed by what was run and what came back. "No"
+partial, no or untried (-), each with the command and its output. "No"
 means that the engine refused, or that its own help lacks the command; what this
 machine can't tell is untried. The rows are those of Table 2 of baresi2024 and
 some newer ones; where a published value differs, it is shown next to ours.

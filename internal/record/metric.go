@@ -135,8 +135,8 @@ func (m *Metric) Value(t *Trial) (float64, bool) {
 	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// Failures is the share of an environment's trials that failed. It is no metric
-// of a trial and stands in no table of a report, which counts failures beside
-// each metric: claims and published tables speak of it by this name.
+// Failures is the share of an environment's trials that failed. It is not a metric
+// of a trial, and no table of a report has it, since failures are counted next to
+// each metric: claims and published tables use this name.
 var Failures = Metric{ID: "failures", Unit: "percent", Better: LowerIsBetter, Title: "failures",
 	What: "the share of trials that failed, with Wilson's interval"}

@@ -102,7 +102,7 @@ func Of(engine string) (of []Entry) {
 	return of
 }
 
-// compare compares two versions by their numbers; what follows the first that is no number,
+// compare compares two versions by their numbers; what follows the first that is not a number,
 // such as a distribution's own mark, does not count.
 func compare(a, b string) int {
 	return slices.Compare(numbers(a), numbers(b))

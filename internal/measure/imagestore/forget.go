@@ -134,7 +134,7 @@ func (s *Store) marked() (*safepath.Dir, error) {
 	return nil, nil
 }
 
-// errNoStore says that a directory that was to be removed is no store of ours.
+// errNoStore says that a directory that was to be removed is not one of Plimsoll's stores.
 var errNoStore = errors.New("it has no mark of Plimsoll's")
 
 // RemoveStore removes an image store with all its images. It takes only what a

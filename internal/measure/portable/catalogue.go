@@ -137,7 +137,7 @@ func (l *Look) Lacks(p *study.Plan) (reason, fix string) {
 	return "", ""
 }
 
-// lacks says so of a workload in an environment.
+// lacks is Lacks for a workload in an environment.
 func (l *Look) lacks(env *record.Environment, w *record.Workload) (reason, fix string) {
 	if reason, fix := unknown(env.Engine); reason != "" {
 		return reason, fix

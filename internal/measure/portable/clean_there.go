@@ -27,8 +27,8 @@ var errAbsent = errors.New("it was not there")
 // the address may lead to another machine by now.
 var ErrElsewhere = errors.New("another server answers there than the run had")
 
-// elsewhere says so of an address as a ledger has it, with what to do; nil where the same
-// daemon answers, or the ledger does not tell.
+// elsewhere is the error, with its fix, where another daemon answers than the ledger names
+// for this address; nil where it is the same one, or the ledger names none.
 func (a Address) elsewhere(answers string) error {
 	if a.Server == "" || answers == "" || a.Server == answers {
 		return nil

@@ -62,7 +62,7 @@ func (r *run) host() record.Host {
 // hostFrom is one host where all engines tell of one machine. The kernel's boot, which the
 // first container reads, is the same whichever way an engine is reached; its name is by its
 // word, and its identifier tells it after its machine was booted anew. Where no engine tells
-// a name, the host has this machine's, which is said, and is told by its boot alone.
+// a name, the host has this machine's, which is said, and is recognised by its boot alone.
 // A host of several machines bears no identifier of any of them.
 func hostFrom(client string, all []machineTold) record.Host {
 	h := record.Host{Name: client, Arch: runtime.GOARCH, More: map[string]string{

@@ -64,7 +64,7 @@ func (a Address) bySSH(ctx context.Context) (net.Conn, error) {
 	// A jump host is reached by an ssh of its own, which gets none of our options.
 	cmd.Env = append(os.Environ(), "SSH_ASKPASS_REQUIRE=never")
 	cmd.WaitDelay = leaveLimit // an ssh that stays for others may hold standard error
-	c := &sshConn{cmd: cmd, at: a, over: make(chan struct{})}
+	c := &sshConn{cmd: cmd, at: a, ended: make(chan error, 1)}
 	cmd.Stderr = &c.said
 	if c.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -90,10 +90,7 @@ type sshConn struct {
 	said   bytes.Buffer
 	at     Address
 	ending sync.Once
-
-	once   sync.Once
-	over   chan struct{} // closed when a read has found the end
-	reason error         // why, from then on
+	ended  chan error // why, when a read has found the end
 }
 
 func (c *sshConn) Read(p []byte) (int, error) {
@@ -104,10 +101,10 @@ func (c *sshConn) Read(p []byte) (int, error) {
 	if err != nil {
 		c.end()
 		err = c.why(err, c.greets)
-		c.once.Do(func() {
-			c.reason = err
-			close(c.over)
-		})
+		select {
+		case c.ended <- err:
+		default: // it has been said
+		}
 	}
 	return n, err
 }
@@ -181,8 +178,8 @@ func (c *sshConn) Write(p []byte) (int, error) {
 	}
 	// What was printed before the other side went away is being read: it says why.
 	select {
-	case <-c.over:
-		return n, c.reason
+	case why := <-c.ended:
+		return n, why
 	case <-time.After(leaveLimit):
 	}
 	c.end()

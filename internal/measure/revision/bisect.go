@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/measure/child"
 )
 
-// Bisect is git bisect under way in a clone of our own, in which no commit is checked
+// Bisect is git bisect under way in a clone, in which no commit is checked
 // out.
 type Bisect struct {
 	dir string
@@ -22,7 +22,7 @@ type Bisect struct {
 	Found bool
 }
 
-// Answer is what git bisect is told of a commit.
+// Answer is a verdict on a commit for git bisect.
 type Answer string
 
 // The answers that git bisect takes.
@@ -32,7 +32,7 @@ const (
 	Skip Answer = "skip"
 )
 
-// Bisect begins a search below a directory of ours. With firstParent it follows only
+// Bisect begins a search below a directory of the run's. With firstParent it follows only
 // the first parents of merges.
 func (r *Repo) Bisect(ctx context.Context, below, good, bad string, firstParent bool) (*Bisect, error) {
 	b := &Bisect{dir: filepath.Join(below, "history"), env: r.env}

@@ -16,7 +16,7 @@ import (
 func TestVersion2(t *testing.T) {
 	t.Parallel()
 	r := machine(t, "v2", "study")
-	r.build("./internal/measure/engine/cgroup.test", "/tests/wrap.test")
+	r.build("./internal/measure/engine/cgroup.test", "/tests/cgroup.test")
 	have := map[string]bool{}
 	for _, p := range []string{"runc", "crun", "podman", "conmon", "dockerd", "docker", "containerd", "containerd-shim-runc-v2"} {
 		have[p] = r.program(p)
@@ -34,10 +34,10 @@ func TestVersion2(t *testing.T) {
 			t.Errorf("the controllers of version 2 are said to be %q, without %s", host.More["cgroup_controllers_v2"], c)
 		}
 	}
-	out.ended("wrap", "0")
+	out.ended("cgroup", "0")
 	for _, test := range []string{"TestRealGroup", "TestInForceInAChildGroup", "TestOOMInAChildGroup"} {
-		if !strings.Contains(out.text("wrap.out"), "--- PASS: "+test) {
-			t.Errorf("wrap's own %s did not run:\n%s", test, out.text("wrap.out"))
+		if !strings.Contains(out.text("cgroup.out"), "--- PASS: "+test) {
+			t.Errorf("cgroup's own %s did not run:\n%s", test, out.text("cgroup.out"))
 		}
 	}
 
@@ -50,7 +50,7 @@ func TestVersion2(t *testing.T) {
 	m.limited(t, "host", "cgroup-of-ours", "v2", inside)
 	// Inside there is no /sys to read in: what is in force is read in the groups
 	// above, by the path that the payload tells; with a cgroup namespace it
-	// tells none, and that a process in such a group is limited is what wrap's
+	// tells none, and that a process in such a group is limited is what cgroup's
 	// tests have shown.
 	m.limited(t, "native", "cgroup-of-ours", "v2", inside)
 	m.limited(t, "floor", "cgroup-of-ours", "v2", nil)

@@ -105,7 +105,7 @@ func densityWorkload() Workload {
 			"rest":  "How long all of them run idle at the top.",
 		},
 		Small:   map[string]string{"count": "10", "rest": "0s"},
-		Metrics: densityMetrics,
+		Metrics: record.DensityMetrics,
 		takes: func(p map[string]string, each time.Duration) time.Duration {
 			return each*time.Duration(whole(p["count"])) + 2*duration(p["rest"]) + rampTime
 		},
@@ -138,7 +138,7 @@ func loadWorkload() Workload {
 			"quantile": "Which quantile must hold the bound.",
 		},
 		Small:   map[string]string{"rate": "5", "seconds": "2"},
-		Metrics: loadMetrics,
+		Metrics: record.LoadMetrics,
 		takes: func(p map[string]string, each time.Duration) time.Duration {
 			sending := time.Duration(whole(p["seconds"])) * time.Second
 			if p["rate"] == "search" {
@@ -185,18 +185,10 @@ func duration(level string) time.Duration {
 
 // knownMetric gives the built-in metric of this id.
 func knownMetric(id string) (record.Metric, bool) {
-	for _, list := range [][]record.Metric{pullMetrics, densityMetrics, loadMetrics, commandMetrics, serverMetrics, leastMemoryMetrics} {
+	for _, list := range [][]record.Metric{pullMetrics, record.DensityMetrics, record.LoadMetrics, commandMetrics, serverMetrics, leastMemoryMetrics} {
 		if i := slices.IndexFunc(list, func(m record.Metric) bool { return m.ID == id }); i >= 0 {
 			return list[i], true
 		}
 	}
 	return record.Metric{}, false
 }
-
-// densityMetrics and loadMetrics are what a trial of the workloads density and
-// load reports. The door has them, since the right wing derives them from the
-// time series.
-var (
-	densityMetrics = record.DensityMetrics
-	loadMetrics    = record.LoadMetrics
-)

@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/record"
 )
 
-// named is a held container that another one of its engine's can be put beside, by
+// named is a held container whose namespaces another one of its engine can share, by
 // its name.
 type named interface{ ContainerName() string }
 

@@ -1,4 +1,4 @@
-// Package buildconfig has a program of ours run with the configuration of a build: files
+// Package buildconfig runs a private program with the configuration of a build: files
 // that the user has named, and variables of its environment.
 //
 // It is opinionated: the user's files are read, and never given to a program. What a

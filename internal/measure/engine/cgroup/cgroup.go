@@ -1,4 +1,4 @@
-// Package cgroup puts limits on an environment from outside: a cgroup of ours,
+// Package cgroup puts limits on an environment from outside: a cgroup of the run's,
 // in which the launcher, and so everything that it starts, lives.
 //
 // It is for engines that can't limit by themselves. It is opinionated: equal

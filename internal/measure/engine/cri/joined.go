@@ -28,7 +28,7 @@ func lookedFor(kit *engine.Kit, level string) string {
 	return "apt-get install containerd, with its CRI plug-in enabled, or set " + variable
 }
 
-// Residents looks at whoever listens at the socket of a server that was running
+// Residents returns the process that listens at the socket of a server that was running
 // before.
 func (env *environment) Residents() (map[string]int, error) {
 	if kinds, sockets := joined(env.kit); len(kinds) > 0 {

@@ -10,7 +10,7 @@ wait_for /var/run/docker/containerd/containerd.sock $docker
 state before
 did doctor plimsoll doctor --format json
 did engines plimsoll engines --format json
-did wrap /tests/wrap.test -test.v -test.run Group
+did cgroup /tests/cgroup.test -test.v -test.run Group
 did run plimsoll run /study.yaml -o /out/record --force --progress plain
 state after
 the_end
